@@ -78,7 +78,7 @@ class Stored:
         return [event.verb for event in reversed(self.library.history(address=address))]
 
     def memories_with(self, words: str) -> int:
-        return self.memory.passages["memories"].count(words=words)
+        return self.memory.kinds["memories"].count(words=words)
 
 
 class Person:

@@ -18,7 +18,7 @@ from importlib.metadata import files, metadata
 from pathlib import Path
 
 from store.memory.engine import fusion
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.memories import has_words
 from store.memory.memory import Memory
 
@@ -33,18 +33,18 @@ _MANUALS = {"orjson": "orjson", "dotenv": "python-dotenv", "mammoth": "mammoth",
 _DEPTHS = (1, 3, 5)
 _K = 60  # of reciprocal rank fusion, as published
 
-Order = Callable[[Sequence[PassageHit]], list[PassageHit]]
+Order = Callable[[Sequence[EntryHit]], list[EntryHit]]
 
 
-def by_meaning(hits: Sequence[PassageHit]) -> list[PassageHit]:
+def by_meaning(hits: Sequence[EntryHit]) -> list[EntryHit]:
     return sorted(hits, key=lambda hit: -(hit.cosine or 0))
 
 
-def by_words(hits: Sequence[PassageHit]) -> list[PassageHit]:
+def by_words(hits: Sequence[EntryHit]) -> list[EntryHit]:
     return sorted(hits, key=lambda hit: -hit.words)
 
 
-def by_ranks(hits: Sequence[PassageHit]) -> list[PassageHit]:
+def by_ranks(hits: Sequence[EntryHit]) -> list[EntryHit]:
     """Reciprocal rank fusion; an entry without a word of the question has no rank by words."""
     meaning = {hit.row["id"]: 1 / (_K + rank) for rank, hit in enumerate(by_meaning(hits), start=1)}
     words = {hit.row["id"]: 1 / (_K + rank) for rank, hit in enumerate(by_words(hits), start=1) if hit.words}
@@ -79,14 +79,14 @@ def documents(memory: Memory) -> None:
         if (_PAPERS / file).is_file():
             memory.documents.import_document(_PAPERS / file, protocol=name)
     known = memory.documents.protocols()
-    texts = [_plain(row["content"]) for row in memory.documents.passages.find(limit=None)]
+    texts = [_plain(row["content"]) for row in memory.documents.entries.find(limit=None)]
     questions = [row for row in table("retrieval_documents.tsv") if row[0] in known]
     held = [row for row in questions if any(_plain(row[1]) in text for text in texts)]
     for row in questions:
         if row not in held:
             print(f"no passage holds {row[1]!r} of {row[0]}")
     print(f"{len(known)} documents, {len(texts)} passages, {len(held)} questions over all of them")
-    best = memory.documents.passages.best
+    best = memory.documents.entries.best
     answers = [(_plain(row[1]), best(row[2], n=100)) for row in held]
     within = [(_plain(row[1]), best(row[2], n=100, where={"protocol": row[0]})) for row in held]
     for group, chosen in (
@@ -111,9 +111,9 @@ def memories(memory: Memory) -> None:
         if question:
             right.append((content, question))
     unrelated = (_HERE / "retrieval_unrelated.txt").read_text(encoding="utf-8").splitlines()
-    passages = memory.memories.passages
-    ranked = [(content, passages.best(question, n=60)) for content, question in right]
-    print(f"{passages.count()} memories, {len(ranked)} paraphrases, {len(unrelated)} unrelated questions")
+    entries = memory.memories.entries
+    ranked = [(content, entries.best(question, n=60)) for content, question in right]
+    print(f"{entries.count()} memories, {len(ranked)} paraphrases, {len(unrelated)} unrelated questions")
     for name, order in ORDERS.items():
         ranks = [
             next((n for n, hit in enumerate(order(hits), 1) if hit.row["content"] == content), 999)
@@ -134,11 +134,11 @@ def memories(memory: Memory) -> None:
     print(f"weight of words: {fusion.WEIGHT}")
 
 
-def _by_cosine(hit: PassageHit, threshold: float) -> bool:
+def _by_cosine(hit: EntryHit, threshold: float) -> bool:
     return 100 * (hit.cosine or 0) >= threshold
 
 
-def _by_either(hit: PassageHit, threshold: float) -> bool:
+def _by_either(hit: EntryHit, threshold: float) -> bool:
     return _by_cosine(hit, threshold) or has_words(hit, threshold, usual=threshold)
 
 
@@ -146,7 +146,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).casefold()
 
 
-def _rank(hits: Sequence[PassageHit], phrase: str) -> int:
+def _rank(hits: Sequence[EntryHit], phrase: str) -> int:
     return next((n for n, hit in enumerate(hits, 1) if phrase in _plain(hit.row["content"])), 999)
 
 

@@ -90,7 +90,7 @@ def _before() -> float:
 
 def _found(memory: Memory, kind: str, where: dict[str, Any], *, before: float | None, is_read: bool) -> None:
     """Those of these that have the words, to read or as a table."""
-    passages = memory.entries(kind)
+    entries = memory.entries(kind)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
             "Words", **address.kept("words"), type="search", live=True,
@@ -106,13 +106,13 @@ def _found(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
         _conversation(memory, session)
         return
     conditions: dict[str, Any] = {"words": words or "", "where": where, "before": before}
-    total = passages.count(**conditions)
+    total = entries.count(**conditions)
     page = _page(kind, total)
-    rows = passages.find(**conditions, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
+    rows = entries.find(**conditions, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
     if not rows:
         _nothing(kind, filtered=bool(words or where or before))
         return
-    if note := passages.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
+    if note := entries.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
         st.caption(f":material/translate: {format.plain(note, limit=300)}")
     if is_read:
         reader.show(kind, rows, words=words or "")

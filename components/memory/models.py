@@ -26,14 +26,14 @@ def show(memory: Memory) -> None:
             kind = st.selectbox(
                 "Kind", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
             )
-            passages = memory.entries(kind)
+            entries = memory.entries(kind)
             names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))
-            names.pop(passages.model, None)
+            names.pop(entries.model, None)
             name = (
                 st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""
             )
             why_not = model_choice.missing(name, offered=names)
-            is_locked = bool(why_not) or name == passages.model or job_bar.is_busy(resources.jobs())
+            is_locked = bool(why_not) or name == entries.model or job_bar.is_busy(resources.jobs())
             job_bar.button(
                 "memory-model", resources.library(), f"Embed {KINDS[kind].label.lower()} with {name}",
                 _work(memory, kind, name), after_run=True,
@@ -43,7 +43,7 @@ def show(memory: Memory) -> None:
             st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
         else:
             st.caption(
-                f"{counted(kind, passages.count())} by {format.plain(passages.model)} now. New vectors wait "
+                f"{counted(kind, entries.count())} by {format.plain(entries.model)} now. New vectors wait "
                 "alongside the old ones until all are there; interrupted, it goes on the next time."
             )
 

@@ -303,12 +303,12 @@ class ChromaTexts:
         if not progress.cancelled and take_worlds(adoption, survey.path):
             kinds.add("world_lore")
         for kind in sorted(kinds):
-            adoption.embed(memory.passages[kind])
+            adoption.embed(memory.kinds[kind])
         return adoption.report
 
 
 def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) -> None:
-    passages = adoption.memory.passages[one.kind]
+    passages = adoption.memory.kinds[one.kind]
     adoption.progress.what = f"reading {one.collection.name}"
     model_name = named or model_named_by(one.folder, one.collection)
     counter, model = PassageCounter(adoption), ""

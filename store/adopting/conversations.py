@@ -8,8 +8,8 @@ from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, F
 from store.adopting.texts import VERB, Adoption, Entry
 from store.adopting.transcripts import bare_entries
 from store.memory.engine import foreign_metadata
+from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import as_json
-from store.memory.engine.passages import Passages
 from store.memory.memory import Memory
 from store.memory.text.extraction import readable
 from store.memory.transcripts.files import NAMED, Session, read_sessions
@@ -41,7 +41,7 @@ class Conversations:
     ) -> AdoptionReport:
         """Take the messages of all of them; those that are here already stay as they are."""
         adoption, transcripts = Adoption(memory, survey, request, progress), memory.transcripts
-        ids, read = SessionIds(transcripts.passages), TranscriptReport()
+        ids, read = SessionIds(transcripts.entries), TranscriptReport()
         for session in _sessions(survey.path):
             if progress.cancelled:
                 return adoption.report
@@ -51,16 +51,16 @@ class Conversations:
             for batch in batches(enumerate(session.messages()), _MESSAGES, Progress()):
                 messages = [_message(session, place, message) for place, message in batch]
                 before = len(adoption.report.taken)
-                adoption.take(transcripts.passages, messages, table="transcripts")
+                adoption.take(transcripts.entries, messages, table="transcripts")
                 new = {*adoption.report.taken[before:]}
                 for entry, (_, message) in zip(messages, batch, strict=True):
                     if entry.row["id"] in new:
                         read.masked += message.get("masked", {})
                 chunks = [chunk for one in messages for chunk in bare_entries(one, besides=set())]
-                adoption.take(transcripts.passages, chunks)
+                adoption.take(transcripts.entries, chunks)
             progress.done = done + 1
             if session.title:
-                _take_title(adoption, transcripts.passages, session)
+                _take_title(adoption, transcripts.entries, session)
             adoption.report.refused += session.refused
             for sentence in session.unread[:NAMED]:
                 adoption.note(sentence)
@@ -68,7 +68,7 @@ class Conversations:
         read.tell()
         for sentence in read.notes:
             adoption.note(sentence)
-        adoption.embed(transcripts.passages)
+        adoption.embed(transcripts.entries)
         return adoption.report
 
 
@@ -76,7 +76,7 @@ def _sessions(path: Path) -> Iterator[Session]:
     return (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
 
 
-def _take_title(adoption: Adoption, passages: Passages, session: Session) -> None:
+def _take_title(adoption: Adoption, passages: Entries, session: Session) -> None:
     id = facts_id(session.user_id, session.session_id)
     with passages.change(VERB, actor=adoption.actor, decision=adoption.decision) as change:
         if not foreign_metadata.of(change.db, change.kind, [id]):

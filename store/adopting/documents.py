@@ -140,17 +140,17 @@ class PassageCounter:
             for (protocol, source), pages in self._pages.items()
             if f"{protocol}/{source}" not in known
         ]  # fmt: skip
-        passages = memory.documents.passages
+        passages = memory.documents.entries
         self._adoption.take(passages, [Entry(row, is_listed=False) for row in rows], table="sources")
 
     def _imported_at(self, key: tuple[str, str]) -> float:
         """When the document was imported there, if its passages say it."""
         if written := self._written.get(key):
             return datetime.fromisoformat(written).timestamp()
-        return self._adoption.memory.documents.passages.clock()
+        return self._adoption.memory.documents.entries.clock()
 
     def _here(self, key: tuple[str, str]) -> int:
-        with self._adoption.memory.documents.passages.database.reading() as db:
+        with self._adoption.memory.documents.entries.database.reading() as db:
             query = (
                 "SELECT coalesce(max(chunk_index), -1) + 1 FROM documents WHERE protocol = ? AND source = ?"
             )
@@ -208,7 +208,7 @@ class DocumentRows:
                 _take_file(adoption, file, named=request.vectors)
             except (OSError, ValueError) as error:
                 adoption.refuse(file.name, f"it cannot be read on: {error}")
-        adoption.embed(memory.documents.passages)
+        adoption.embed(memory.documents.entries)
         return adoption.report
 
 
@@ -262,7 +262,7 @@ def _json_lines(file: TextIOWrapper, path: Path) -> Iterator[Row | Refusal]:
 
 
 def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
-    passages, batch, model = adoption.memory.documents.passages, list[Entry](), ""
+    passages, batch, model = adoption.memory.documents.entries, list[Entry](), ""
     counter, pages = PassageCounter(adoption), PageNumbers(_known_metadata(file))
     for note in pages.notes:
         adoption.note(note)
@@ -289,11 +289,11 @@ def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
 def _take(adoption: Adoption, batch: list[Entry], model: str) -> None:
     for entry in batch:
         entry.model = model
-    adoption.take(adoption.memory.documents.passages, batch)
+    adoption.take(adoption.memory.documents.entries, batch)
 
 
 def _tell_of_other_model(adoption: Adoption, model: str) -> None:
-    if model != adoption.memory.documents.passages.model:
+    if model != adoption.memory.documents.entries.model:
         adoption.note(
             f"the vectors of {model} are kept; `memory model {model} --kind documents` searches with them, "
             "and sends each question to that model"
@@ -332,7 +332,7 @@ def _metadata(value: Any) -> dict[str, Any]:
 
 
 def _model(adoption: Adoption, batch: list[Entry], *, named: str) -> str:
-    passages = adoption.memory.documents.passages
+    passages = adoption.memory.documents.entries
     sample = [(entry.row["content"], entry.vector) for entry in batch[: 16 * SAMPLE]]
     model, sentence = model_of(passages, sample, named=named)
     sizes = {len(entry.vector) // 4 for entry in batch if entry.vector}

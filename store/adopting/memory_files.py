@@ -78,12 +78,12 @@ class MemoryFiles:
     ) -> AdoptionReport:
         """Take all of them as one decision."""
         adoption = Adoption(memory, survey, request, progress)
-        passages = memory.passages["memories"]
+        entries = memory.kinds["memories"]
         for file in _files(survey.path):
             progress.what = f"reading {file.name}"
             for batch in batches(_memories(file), _BATCH):
-                adoption.take(passages, list(_entries(adoption, batch)))
-        adoption.embed(passages)
+                adoption.take(entries, list(_entries(adoption, batch)))
+        adoption.embed(entries)
         return adoption.report
 
 

@@ -45,7 +45,7 @@ class MarkdownNotes:
     ) -> AdoptionReport:
         """Take what is new; of a note that was taken before, what an editor changed is a new version."""
         adoption = Adoption(memory, survey, request, progress)
-        passages = memory.passages["memories"]
+        passages = memory.kinds["memories"]
         for batch in batches(_notes(survey.path, _files(survey.path)), _BATCH):
             if progress.cancelled:
                 return adoption.report

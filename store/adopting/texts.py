@@ -15,8 +15,8 @@ from store.embedding.protocol import checked, unit
 from store.errors import ModelUnavailable
 from store.memory.engine import foreign_metadata, vectors
 from store.memory.engine.change import MemoryChange
+from store.memory.engine.entries import Entries
 from store.memory.engine.foreign_vectors import model_name
-from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
@@ -70,15 +70,15 @@ class Adoption:
         self.decision, self._is_resumed = self._begun()
         self.report.texts = self.decision
 
-    def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
+    def take(self, into: Entries, entries: Sequence[Entry], *, table: str = "") -> int:
         """Take one batch in one transaction; entries that are here already stay as they are.
 
         Returns how many were taken now.
         """
         if not entries:
             return 0
-        table = table or passages.kind.table
-        with passages.change(VERB, actor=self.actor, decision=self.decision) as change:
+        table = table or into.kind.table
+        with into.change(VERB, actor=self.actor, decision=self.decision) as change:
             known = _Known(change, table, [entry.row["id"] for entry in entries])
             taken = sum(self._take_one(change, table, entry, known) for entry in entries)
         self._unread += [f"{entry.row['id']}: {what}" for entry in entries for what in entry.unread]
@@ -93,23 +93,23 @@ class Adoption:
             self.note(f"{more:,} more values that cannot be read are left empty")
         self._unread.clear()
 
-    def embed(self, passages: Passages) -> None:
+    def embed(self, into: Entries) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
         self.tell_unread()
-        if not (missing := passages.without_vector()):
+        if not (missing := into.without_vector()):
             return
-        if passages.kind.name == TRANSCRIPTS and missing > AWAITED:
+        if into.kind.name == TRANSCRIPTS and missing > AWAITED:
             self.note(
                 f"{missing:,} chunks are found by words alone; "
-                f"`memory model {passages.model} --kind {TRANSCRIPTS}` embeds them"
+                f"`memory model {into.model} --kind {TRANSCRIPTS}` embeds them"
             )
             return
         self.progress.what = "embedding (found by words already)"
         self.progress.total, self.progress.done = missing, 0
         try:
-            embed_new(passages, progress=self.progress)
+            embed_new(into, progress=self.progress)
         except ModelUnavailable as error:
-            self.note(f"{passages.kind.name}: {missing:,} entries wait for a vector ({error})")
+            self.note(f"{into.kind.name}: {missing:,} entries wait for a vector ({error})")
         self.report.embedded += self.progress.done
 
     def refuse(self, item: str, reason: str) -> None:
@@ -124,8 +124,8 @@ class Adoption:
     def _begun(self) -> tuple[str, bool]:
         """The decision of the same adoption if it was interrupted, else a new one."""
         usable = self.memory.usable
-        for passages in usable:
-            begun = json.loads(passages.database.meta(_BEGUN) or "{}")
+        for into in usable:
+            begun = json.loads(into.database.meta(_BEGUN) or "{}")
             if begun.get("key") == self._key:
                 known = self.memory.decision(str(begun["decision"]))  # a number, up to version 1.2
                 if known and not known.is_undone:
@@ -178,9 +178,9 @@ class Adoption:
 
 def finish(memory: Memory) -> None:
     """Nothing is left to be resumed."""
-    for passages in memory.usable:
-        if passages.database.meta(_BEGUN):
-            passages.database.set_meta(_BEGUN, "")
+    for into in memory.usable:
+        if into.database.meta(_BEGUN):
+            into.database.set_meta(_BEGUN, "")
 
 
 class _Known:
@@ -215,13 +215,13 @@ class _Known:
         self.removed -= self.rows.keys()
 
 
-def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[str, str]:
+def model_of(into: Entries, sample: Sample, *, named: str = "") -> tuple[str, str]:
     """The model of these vectors, and a sentence if there is something to know about it.
 
     `named` is what the source or a person says. The kind's own model is only believed if a sample agrees,
     or if it is named and not at hand.
     """
-    own, claim = passages.model, model_name(named)
+    own, claim = into.model, model_name(named)
     if claim not in (UNKNOWN, own):
         return claim, ""
     chosen = _chosen(sample)
@@ -229,7 +229,7 @@ def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[st
         return claim, ""
     try:
         texts = [text for text, _ in chosen]
-        embedder = passages.embedder
+        embedder = into.embedder
         if embedder.dimensions != len(chosen[0][1]) // 4:
             return UNKNOWN, f"the vectors have {len(chosen[0][1]) // 4:,} numbers and name no model"
         again = checked(embedder.embed_texts(texts), embedder)

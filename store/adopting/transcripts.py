@@ -435,7 +435,7 @@ class TranscriptDatabases:
             except (OSError, MemedexError) as error:
                 if not any(one.item.endswith(file.name) for one in report.refused):
                     adoption.refuse(file.name, str(error))
-        adoption.embed(memory.transcripts.passages)
+        adoption.embed(memory.transcripts.entries)
         _tell(adoption)
         return report
 
@@ -450,7 +450,7 @@ class _Taking:
         self._tables = tables
         self._project = project
         self._named = named
-        self._passages = adoption.memory.transcripts.passages
+        self._entries = adoption.memory.transcripts.entries
         self._models: dict[str, str] = {}  # as the source names them → as they turned out to be
 
     def take(self) -> None:
@@ -466,7 +466,7 @@ class _Taking:
             if adoption.progress.cancelled:
                 return
             entries = [entry for row in rows if (entry := self._made(event_entry, row))]
-            taken += adoption.take(self._passages, entries, table="events")
+            taken += adoption.take(self._entries, entries, table="events")
         if taken:
             adoption.note(f"{taken:,} events were taken")
         self._take_sessions()
@@ -500,15 +500,15 @@ class _Taking:
             kinds |= {one.row["content_type"] for one in inline}
             vectors += bare_entries(message, besides=kinds)
         self._name_models(vectors)
-        self._adoption.take(self._passages, [entry for _, entry in messages], table="transcripts")
+        self._adoption.take(self._entries, [entry for _, entry in messages], table="transcripts")
         done = self._adoption.progress.done
-        self._adoption.take(self._passages, vectors)
+        self._adoption.take(self._entries, vectors)
         self._adoption.progress.done = done
 
     def _has_own_place(self, entry: Entry) -> bool:
         """Whether no other message is at its place: an import of files gives other ids."""
         place = [entry.row[name] for name in ("user_id", "session_id", "sequence")]
-        with self._passages.database.reading() as db:
+        with self._entries.database.reading() as db:
             row = db.execute(
                 "SELECT id, content FROM transcripts WHERE user_id = ? AND session_id = ? AND sequence = ?",
                 place,
@@ -523,7 +523,7 @@ class _Taking:
 
     def _take_sessions(self) -> None:
         """What the source knows of sessions, kept for an export."""
-        with self._passages.change(
+        with self._entries.change(
             "adopt", actor=self._adoption.actor, decision=self._adoption.decision
         ) as change:
             for row in self._tables.sessions():
@@ -539,9 +539,9 @@ class _Taking:
             model_name = self._named or entry.model
             if model_name not in self._models:
                 sample = [(one.row["source_text"], one.vector) for one in entries if one.model == entry.model]
-                checks = model_name in (UNKNOWN, self._passages.model)
+                checks = model_name in (UNKNOWN, self._entries.model)
                 model, sentence = (
-                    model_of(self._passages, sample, named=model_name) if checks else (model_name, "")
+                    model_of(self._entries, sample, named=model_name) if checks else (model_name, "")
                 )
                 self._models[model_name] = model
                 self._adoption.note(sentence)
@@ -567,8 +567,8 @@ def _found(tables: TranscriptTables, place: str) -> Iterator[FoundKind]:
 def _tell(adoption: Adoption) -> None:
     """Notes on the vectors that were adopted."""
     transcripts = adoption.memory.transcripts
-    own = transcripts.passages.model
-    for one in transcripts.passages.vectors_by_model():
+    own = transcripts.entries.model
+    for one in transcripts.entries.vectors_by_model():
         if one.model != own and adoption.report.reused:
             adoption.note(
                 f"{one.count:,} vectors of {one.model} are kept; words find their texts, and meaning does "

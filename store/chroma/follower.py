@@ -270,9 +270,10 @@ class ChromaFollower:
         """Remove the dirty marker, and remember the files' state to notice later changes."""
         with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
             self._place.flush()
-            with self._database.writing() as db:
-                values = [(_DIRTY, ""), (_FILES, self._place.stamp)]
-                db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+            if self._is_dirty:
+                with self._database.writing() as db:
+                    values = [(_DIRTY, ""), (_FILES, self._place.stamp)]
+                    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
     def _drain(self, chroma: ChromaProcess) -> None:
         """Apply everything."""

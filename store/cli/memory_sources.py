@@ -18,9 +18,9 @@ from store.memory.values import (
     BY_WORDS,
     LARGEST,
     MOST_CHARS,
+    EntryHit,
     EventFilter,
     ImportedDocument,
-    PassageHit,
     UnknownEntry,
     checked_count,
     checked_moment,
@@ -76,7 +76,7 @@ def _checked_characters(most: int) -> int:
     return checked_count(most, what="--max-chars", most=MOST_CHARS)
 
 
-def _scored(found: Sequence[PassageHit], most: int, call: Call) -> int:
+def _scored(found: Sequence[EntryHit], most: int, call: Call) -> int:
     characters = sum(len(hit.row["text"]) for hit in found)
     if characters > most:
         call.say(f"context_warning: {characters:,} characters, more than {most:,}; nothing was left out")

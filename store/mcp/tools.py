@@ -34,10 +34,10 @@ from store.memory.values import (
     SESSIONS,
     TRANSCRIPTS,
     ContentType,
+    EntryHit,
     EventFilter,
     FoundMemories,
     Mode,
-    PassageHit,
     Stored,
 )
 from store.reading.query_binding import exact_matches
@@ -354,7 +354,7 @@ def _note(memory: Memory, kind: str, query: str) -> answers.Note:
     return {"note": note} if note else {}
 
 
-def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:
+def _within(hits: list[EntryHit], most: int) -> answers.FoundTexts:
     texts = [hit.row["text"] for hit in hits]
     parts = [{"score": hit.score, **hit.parts()} for hit in hits]
     return {"documents": texts, "context_warning": sum(map(len, texts)) > most, "scores": parts}

@@ -11,9 +11,9 @@ from store.chroma.collections import Point, made_with
 from store.chroma.comparison import ask
 from store.chroma.follower import BATCH, Closable
 from store.chroma.process import ChromaProcess
+from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.vectors import joined
 
 
@@ -22,7 +22,7 @@ class MemorySource:
 
     does, noun = "updating the memory's search index", "entries"
 
-    def __init__(self, root: Path, kinds: Sequence[Passages]) -> None:
+    def __init__(self, root: Path, kinds: Sequence[Entries]) -> None:
         self._root = root
         self._kinds = kinds
 
@@ -65,7 +65,7 @@ class MemorySource:
                     self._refill(kind, chroma, is_ending)
                 self._follow_changes(kind, chroma, is_ending)
 
-    def _follow_changes(self, kind: Passages, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
+    def _follow_changes(self, kind: Entries, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
         table = kind.kind.table
         while not is_ending() and not kind.database.meta("chroma_rebuild"):
             with kind.database.reading() as db:
@@ -82,7 +82,7 @@ class MemorySource:
             chroma.put(kind.kind.name, points, gone=[row["id_"] for row in rows])
             kind.database.set_meta("chroma_cursor", str(rows[-1]["change_"]))
 
-    def _refill(self, kind: Passages, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
+    def _refill(self, kind: Entries, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
         """From the table itself, because `changes` lacks what did not change since a purge."""
         upto, last = self._refilled(kind, chroma)
         rebuild = kind.kind.key("chroma_rebuild")
@@ -109,7 +109,7 @@ class MemorySource:
                     db.execute("DELETE FROM meta WHERE key = ?", [rebuild])
                     return
 
-    def _refilled(self, kind: Passages, chroma: ChromaProcess) -> tuple[int, int]:
+    def _refilled(self, kind: Entries, chroma: ChromaProcess) -> tuple[int, int]:
         """The last change that a refill includes, and the last row that it has brought; -1: none yet."""
         name, table, progress = kind.kind.name, kind.kind.table, kind.database.meta("chroma_rebuild")
         if " " in progress:
@@ -133,11 +133,11 @@ class MemorySource:
         return upto, -1
 
 
-def _cursor(kind: Passages) -> int:
+def _cursor(kind: Entries) -> int:
     return int(kind.database.meta("chroma_cursor") or 0)
 
 
-def behind(kind: Passages) -> int:
+def behind(kind: Entries) -> int:
     """How many entries of this kind Chroma does not have yet."""
     if kind.database.meta("chroma_rebuild"):
         return max(1, kind.count())

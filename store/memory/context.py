@@ -18,11 +18,11 @@ from store.disk.files import Disk
 from store.errors import LoginEnded, MemedexError, ReadOnly
 from store.memory.documents.documents import RESULTS as DOCUMENTS_RESULTS
 from store.memory.engine import pending
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_text
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Where
 from store.memory.kinds import LORE, NAMES, SESSIONS
 from store.memory.memories import Memories, relevance
@@ -274,13 +274,13 @@ def placeholders(template: str) -> list[str]:
 def log_handed_out(memory: OpenedMemory, prompt: str, found: AssembledContext) -> None:
     """Count the prompt as a question, and log the context if the settings ask for it; per scope."""
     for section in found.sections:
-        passages = memory.passages[KIND_OF[section.name]]
-        column = passages.kind.scope
+        entries = memory.kinds[KIND_OF[section.name]]
+        column = entries.kind.scope
         for scope in dict.fromkeys(str(chunk.row.get(column, "")) for chunk in section.chunks):
             hits = [chunk for chunk in section.chunks if str(chunk.row.get(column, "")) == scope]
-            passages.questions.record(scope or passages.kind.name)
+            entries.questions.record(scope or entries.kind.name)
             own = {**section.where, column: scope} if scope else section.where
-            passages.log_retrieval(prompt, hits, scope=scope, n=len(hits), where=own)
+            entries.log_retrieval(prompt, hits, scope=scope, n=len(hits), where=own)
 
 
 def _section(
@@ -293,19 +293,19 @@ def _section(
     floor: float | None,
 ) -> tuple[Section, list[Omission]]:  # fmt: skip
     """The section, and what is not in it; a kind that cannot be asked is left out with its reason."""
-    passages = memory.passages[KIND_OF[name]]
-    kind, hits = passages.kind, list[PassageHit]()
-    if why := _why_none(passages, number=number, where=where):
+    entries = memory.kinds[KIND_OF[name]]
+    kind, hits = entries.kind, list[EntryHit]()
+    if why := _why_none(entries, number=number, where=where):
         left_out = [Omission(kind.name, why)]
     else:
         try:
-            hits, left_out = _hits(passages, prompt, number=number, where=where, floor=floor)
+            hits, left_out = _hits(entries, prompt, number=number, where=where, floor=floor)
         except LoginEnded:
             raise
         except (MemedexError, *DISK_ERRORS) as error:  # the other kinds are in the context nevertheless
             log.error("%s cannot be asked: %s", kind.name, error)
             left_out = [Omission(kind.name, str(error))]
-    if waiting := pending.count(passages):
+    if waiting := pending.count(entries):
         left_out.append(Omission(kind.name, "wait until a person has reviewed them", waiting))
     chunks = [ContextChunk(kind.name, hit.row, hit.row[kind.text], hit.score) for hit in hits]
     _log_retrieved(name.upper(), [chunk.text for chunk in chunks])
@@ -315,49 +315,49 @@ def _section(
     return Section(name, chunks, text, BUDGETS.get(name), where), left_out
 
 
-def _why_none(passages: Passages, *, number: int, where: Where) -> str:
+def _why_none(entries: Entries, *, number: int, where: Where) -> str:
     """Why this kind is not asked at all; "" if it is."""
-    kind = passages.kind
-    if passages.fault:
-        return passages.fault
+    kind = entries.kind
+    if entries.fault:
+        return entries.fault
     if number == 0:
         return "no entry was asked for"
-    if not passages.count():
+    if not entries.count():
         return "nothing is stored"
     if kind.name in _SCOPES and where.get(kind.scope) == "":
-        return f"no {_SCOPES[kind.name]} was named ({len(passages.scopes()):,} to choose from)"
-    if not passages.count(where=where):
+        return f"no {_SCOPES[kind.name]} was named ({len(entries.scopes()):,} to choose from)"
+    if not entries.count(where=where):
         return f"nothing that is stored has {', '.join(f'{name} {one}' for name, one in where.items())}"
     return ""
 
 
 def _hits(
-    passages: Passages, prompt: str, *, number: int, where: Where, floor: float | None
-) -> tuple[list[PassageHit], list[Omission]]:
+    entries: Entries, prompt: str, *, number: int, where: Where, floor: float | None
+) -> tuple[list[EntryHit], list[Omission]]:
     """The entries that are given, pinned ones first, and why the others are not."""
     least = 0.0 if floor is None else floor * 100
-    if passages.kind.name == "memories":
-        memories = Memories(passages)
+    if entries.kind.name == "memories":
+        memories = Memories(entries)
         least = max(memories.threshold, least)
         hits = memories.for_context(prompt, n=number, threshold=least, where=where)
     else:
-        found = passages.for_context(prompt, n=number * _POOL if least else number, where=where)
-        pinned = {*passages.pinned(where)}
+        found = entries.for_context(prompt, n=number * _POOL if least else number, where=where)
+        pinned = {*entries.pinned(where)}
         good = [
             hit
             for hit in found
             if hit.row["id"] in pinned
-            or (hit.answers(passages.least) and relevance(hit.cosine or 0.0) >= least)
+            or (hit.answers(entries.least) and relevance(hit.cosine or 0.0) >= least)
         ]
         hits = good[: number + len(pinned)]
-    never = len(passages.never_recalled(where))
+    never = len(entries.never_recalled(where))
     below = f"are below the threshold of {least:g} %" if least else ""
-    if not below and passages.least and len(hits) < number:
+    if not below and entries.least and len(hits) < number:
         below = "fit too little to answer the prompt"
     worse = f"fit the prompt less well than the {len(hits):,} that are given" if len(hits) >= number else ""
     why = " or ".join(filter(None, (worse, below)))
-    counts = [(passages.count(where=where) - len(hits) - never, why), (never, "are never recalled")]
-    return hits, [Omission(passages.kind.name, reason, count) for count, reason in counts if count > 0]
+    counts = [(entries.count(where=where) - len(hits) - never, why), (never, "are never recalled")]
+    return hits, [Omission(entries.kind.name, reason, count) for count, reason in counts if count > 0]
 
 
 def _log_retrieved(what: str, chunks: Sequence[str]) -> None:

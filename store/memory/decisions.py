@@ -9,8 +9,8 @@ from store.errors import NothingToUndo, NotPermitted
 from store.memory.engine import listing
 from store.memory.engine.change import MemoryChange, refuse_agents
 from store.memory.engine.database import Database
+from store.memory.engine.entries import Entries
 from store.memory.engine.listing import MemoryDecision
-from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.undo import AT_FORGETTING, reverse
 from store.outcome import Outcome, Refusal
@@ -25,7 +25,7 @@ class Decisions:
     """The decisions of one memory: each is one transaction or several, and its undo is one."""
 
     database: Database
-    passages: dict[str, Passages]
+    kinds: dict[str, Entries]
     places: Places
     actor: Actor
 
@@ -133,7 +133,7 @@ class Decisions:
 
             def part(kind: str) -> MemoryChange:
                 if kind not in parts:
-                    parts[kind] = self.passages[kind].begin(db, verb, actor=actor, decision=new)
+                    parts[kind] = self.kinds[kind].begin(db, verb, actor=actor, decision=new)
                 return parts[kind]
 
             new = id or uuid4().hex
@@ -143,7 +143,7 @@ class Decisions:
         if parts:
             outcome.decision = new
         for kind in parts:
-            self.passages[kind].changed()
+            self.kinds[kind].changed()
         return outcome
 
     def _done(self, db: sqlite3.Connection, id: str | None) -> Outcome | None:

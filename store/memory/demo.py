@@ -88,10 +88,10 @@ def _transcripts(memory: OpenedMemory, folder: Path) -> None:
 
 
 def _put_new(memory: OpenedMemory, kind: str, rows: list[dict[str, Any]]) -> None:
-    passages = memory.passages[kind]
-    there = {row["id"] for row in passages.rows([row["id"] for row in rows])}
+    entries = memory.kinds[kind]
+    there = {row["id"] for row in entries.rows([row["id"] for row in rows])}
     if new := [row for row in rows if row["id"] not in there]:
-        passages.upsert(new, verb="demo", actor=WHO)
+        entries.upsert(new, verb="demo", actor=WHO)
 
 
 def _read(path: Path) -> Any:

@@ -11,7 +11,7 @@ from store.disk.aside import KEPT
 from store.disk.lock import WriterLock
 from store.memory.engine import damaged_rows, former_files, salvage
 from store.memory.engine.database import Database
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import joined, with_any_vector
@@ -34,7 +34,7 @@ class MemoryFinding:
 def check(memory: OpenedMemory) -> list[MemoryFinding]:
     """All problems; an empty list means that files, full text, vectors and Chroma agree."""
     found = [] if memory.database.fault else [*_file(memory.database)]
-    found += [finding for passages in memory.usable for finding in _kind(passages)]
+    found += [finding for entries in memory.usable for finding in _kind(entries)]
     found += [
         MemoryFinding(
             kind, fault, "the other kinds work" if memory.usable else "no kind can be used until then"
@@ -89,17 +89,17 @@ def repair(memory: OpenedMemory) -> list[MemoryFinding]:
     """Repair everything possible without discarding anything; returns the remaining problems."""
     memory.actor.permit()
     transcripts = memory.transcripts
-    own = ("", transcripts.passages.model)  # what another model embedded waits until the user chooses
-    if not transcripts.passages.fault:
+    own = ("", transcripts.entries.model)  # what another model embedded waits until the user chooses
+    if not transcripts.entries.fault:
         transcripts.cut_long_chunks([id for id, model in transcripts.long_chunks().items() if model in own])
     if not memory.database.fault:
         _mend(memory)
         with memory.database.writing() as db:
             for index in _indexes(db):
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
-    for passages in memory.usable:
-        if passages.to_embed():
-            embed_new(passages)
+    for entries in memory.usable:
+        if entries.to_embed():
+            embed_new(entries)
     is_sound = bool(memory.usable) and not damaged_rows.find(memory.database)
     if is_sound and memory.check_chroma() and is_there():  # a damaged vector must not replace Chroma's
         memory.rebuild_chroma()
@@ -109,10 +109,10 @@ def repair(memory: OpenedMemory) -> list[MemoryFinding]:
 
 def _mend(memory: OpenedMemory) -> None:
     """Give damaged rows back from copies; a vector that no copy has goes, to be made again."""
-    of_table = {passages.kind.vectors: passages for passages in memory.usable}
+    of_table = {entries.kind.vectors: entries for entries in memory.usable}
     for one in damaged_rows.restore(memory.database):
-        if passages := of_table.get(one.table):
-            damaged_rows.remove(memory.database, one, model=passages.model)
+        if entries := of_table.get(one.table):
+            damaged_rows.remove(memory.database, one, model=entries.model)
 
 
 def _file(database: Database) -> Iterator[MemoryFinding]:
@@ -136,29 +136,28 @@ def _file(database: Database) -> Iterator[MemoryFinding]:
             yield MemoryFinding(_ALL, "full-text search does not agree with the texts", "repair rebuilds it")
 
 
-def _kind(passages: Passages) -> Iterator[MemoryFinding]:
-    name = passages.kind.name
-    yield from _without_vector(passages)
-    expected = 4 * passages.embedder.dimensions
-    with passages.database.reading() as db:
+def _kind(entries: Entries) -> Iterator[MemoryFinding]:
+    name = entries.kind.name
+    yield from _without_vector(entries)
+    expected = 4 * entries.embedder.dimensions
+    with entries.database.reading() as db:
         (wrong,) = db.execute(
-            f"SELECT count(*) FROM {passages.kind.table} p {joined(passages.kind)} "
-            "WHERE length(v.vector) <> ?",
+            f"SELECT count(*) FROM {entries.kind.table} p {joined(entries.kind)} WHERE length(v.vector) <> ?",
             [expected],
         ).fetchone()
     if wrong:
         yield MemoryFinding(
             name,
             f"{wrong:,} vectors have not {expected // 4} numbers",
-            f"memory model {passages.model} --kind {name}",
+            f"memory model {entries.model} --kind {name}",
         )
 
 
-def _without_vector(passages: Passages) -> Iterator[MemoryFinding]:
-    name, model = passages.kind.name, passages.model
-    with passages.database.reading() as db:
+def _without_vector(entries: Entries) -> Iterator[MemoryFinding]:
+    name, model = entries.kind.name, entries.model
+    with entries.database.reading() as db:
         query = (
-            f"SELECT coalesce(embedding_model, ''), count(*) FROM {with_any_vector(passages.kind)} "
+            f"SELECT coalesce(embedding_model, ''), count(*) FROM {with_any_vector(entries.kind)} "
             "WHERE embedding_model IS NOT ? GROUP BY 1"
         )
         others = dict(db.execute(query, [model]).fetchall())

@@ -13,8 +13,8 @@ from store.memory import memories
 from store.memory.documents import schema
 from store.memory.engine import former_files, salvage
 from store.memory.engine.database import Database
+from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
@@ -25,10 +25,10 @@ NAMES = (MEMORIES, LORE, SESSIONS, DOCUMENTS, TRANSCRIPTS)  # in the order of pa
 
 log = logging.getLogger(__name__)
 
-GivePassages = Callable[..., Passages]
+GiveEntries = Callable[..., Entries]
 
 
-class OpenedKinds(dict[str, Passages]):
+class OpenedKinds(dict[str, Entries]):
     """The passages of each kind of a root, by its name, and the one database of all.
 
     If that cannot be used, all are empty; a kind is, if what an earlier version kept of it cannot be used.
@@ -37,7 +37,7 @@ class OpenedKinds(dict[str, Passages]):
     def __init__(
         self,
         places: Places,
-        give: GivePassages,
+        give: GiveEntries,
         *,
         disk: Disk | None,
         writable: bool,
@@ -67,20 +67,20 @@ class OpenedKinds(dict[str, Passages]):
 
     def close(self) -> None:
         """Close all kinds and the database."""
-        for passages in self.values():
-            passages.close()
+        for entries in self.values():
+            entries.close()
         self.database.close()
         if self._elsewhere:
             self._elsewhere.cleanup()
 
-    def _opened(self, kind: MemoryKind, give: GivePassages, *, fault: str, writable: bool) -> Passages:
+    def _opened(self, kind: MemoryKind, give: GiveEntries, *, fault: str, writable: bool) -> Entries:
         opened = give(kind, self.database.of(kind), writable=writable and not self.database.fault)
         if not fault:
             return opened
         log.warning("%s cannot be used: %s", kind.name, fault)
         return give(kind, self.database.of(kind, fault=fault), writable=False)
 
-    def _empty(self, give: GivePassages, fault: str) -> Database:
+    def _empty(self, give: GiveEntries, fault: str) -> Database:
         self._elsewhere = TemporaryDirectory(prefix="memedex-")
         path = Path(self._elsewhere.name) / "memory.sqlite3"
         with closing(Database(path, disk=Disk(), writable=True)) as made:

@@ -18,8 +18,9 @@ from store.disk.lock import WriterLock, holder
 from store.errors import MemedexError, NotWritten
 from store.jobs.background_worker import Worker
 from store.memory.engine.database import SUMMED, Database
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
+from store.memory.engine.stored_entries import StoredEntries
 from store.memory.engine.undo import ERASING
 from store.progress import Progress
 
@@ -37,7 +38,7 @@ class MemoryMaintainer:
         lock: WriterLock,
         places: Places,
         database: Database,
-        kinds: Sequence[Passages],
+        kinds: Sequence[Entries],
         *,
         follower: Callable[[], ChromaFollower],
         recover: Callable[[], None],
@@ -65,13 +66,13 @@ class MemoryMaintainer:
         if self.follower:
             self.follower.wake_if_behind()
 
-    def finish_erasing(self, passages: Passages) -> None:
+    def finish_erasing(self, entries: StoredEntries) -> None:
         """Leave nothing of what was deleted for good; returns when that is done.
 
         Raises NotWritten if the process that keeps the files does not come to it.
         """
         until = time.monotonic() + PATIENCE
-        while passages.database.meta(ERASING):
+        while entries.database.meta(ERASING):
             if self._may_keep():
                 self._tidy_up()
             elif time.monotonic() > until:
@@ -125,8 +126,8 @@ class MemoryMaintainer:
         """Finish deletions, whichever process began them, and let Chroma follow what was written."""
         with self._turn:
             assert self.follower is not None, "only the process that keeps the memory"
-            for passages in self._kinds:
-                if passages.erase_traces(self.follower.purge):  # the copies lack this kind
+            for entries in self._kinds:
+                if entries.erase_traces(self.follower.purge):  # the copies lack this kind
                     self._copies_due = time.monotonic()
             self.follower.wake_if_needed()
 

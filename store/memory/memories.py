@@ -12,8 +12,9 @@ from typing_extensions import TypedDict
 
 from store.catalog.words import forms
 from store.memory.engine import pending
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import PassageHit, question_words, searched_text, words_in
+from store.memory.engine.fusion import EntryHit, question_words, searched_text, words_in
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
@@ -22,7 +23,6 @@ from store.memory.engine.inputs import (
     checked_text,
 )
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Where
 from store.memory.text.mmr import diverse_order
 
@@ -106,8 +106,8 @@ class FoundMemories(TypedDict):
 class Memories:
     """`store_memory` and `search_memory`, on the engine of embedded text."""
 
-    def __init__(self, passages: Passages) -> None:
-        self.passages = passages
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
 
     def store_memory(
         self,
@@ -124,17 +124,17 @@ class Memories:
         """
         content = checked_text(content, what="the content", most=LONGEST)
         tags = checked_tags(tags)
-        if stored := self.passages.decided(decision):
+        if stored := self.entries.decided(decision):
             return self._stored(stored[0])
-        second = int(self.passages.clock())
-        new, dimensions = self.passages.embed([content]), self.passages.embedder.dimensions
+        second = int(self.entries.clock())
+        new, dimensions = self.entries.embed([content]), self.entries.embedder.dimensions
         timestamp = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
         row = {
             "content": content,
             "tags": json.dumps(tags),
             "timestamp": timestamp,
         }
-        with self.passages.change("store", actor=actor, decision=decision) as change:
+        with self.entries.change("store", actor=actor, decision=decision) as change:
             number = second  # two memories in one second both survive, the second under the next free number
             while change.is_taken(f"mem_{number}"):
                 number += 1
@@ -146,19 +146,19 @@ class Memories:
             timestamp=timestamp,
             embedding_dimensions=dimensions,
         )
-        if self.passages.actor.is_reviewed:
+        if self.entries.actor.is_reviewed:
             answer["pending"] = True
         return answer
 
     def _stored(self, id: str) -> Stored:
         """The answer to a decision that stored this memory, or what waits to become one, before."""
-        waits = next((one for one in pending.waiting(self.passages) if one.id == id), None)
-        row = (waits.row if waits else None) or self.passages.versions(waits.target if waits else id)[-1].row
+        waits = next((one for one in pending.waiting(self.entries) if one.id == id), None)
+        row = (waits.row if waits else None) or self.entries.versions(waits.target if waits else id)[-1].row
         answer = Stored(
             memory_id=waits.target if waits else id,
             success=True,
             timestamp=str((row or {})["timestamp"]),
-            embedding_dimensions=self.passages.embedder.dimensions,
+            embedding_dimensions=self.entries.embedder.dimensions,
         )
         if waits:
             answer["pending"] = True
@@ -195,12 +195,12 @@ class Memories:
         found = near + by_words
         if mmr is not None:
             ids, scores = [hit.row["id"] for hit in found], [hit.cosine or 0.0 for hit in found]
-            order = diverse_order(self.passages, ids, scores, n=limit, trade_off=mmr)
+            order = diverse_order(self.entries, ids, scores, n=limit, trade_off=mmr)
             found = [found[place] for place in order]
         else:
             found = _first(found, limit)
-        self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
-        self.passages.questions.record("memories")
+        self.entries.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
+        self.entries.questions.record("memories")
         results = [_answer(hit) for hit in found]
         for result, hit in zip(results, found, strict=True):
             if hit in by_words:
@@ -208,7 +208,7 @@ class Memories:
         answer = FoundMemories(
             results=results, total_results=len(results), query_embedding_generated=is_by_meaning
         )
-        if note := self.passages.caveat(query):
+        if note := self.entries.caveat(query):
             answer["note"] = note
         if near_misses:
             misses = [hit for hit in hits if hit not in near and hit not in by_words]
@@ -218,33 +218,31 @@ class Memories:
 
     def for_context(
         self, query: str, *, n: int, threshold: float, where: Where | None = None
-    ) -> list[PassageHit]:
+    ) -> list[EntryHit]:
         """The pinned memories, and then the n others that `search_memory` would answer with."""
         hits, _ = self.ranked(query, where=where)
-        pinned = self.passages.pinned(where)
+        pinned = self.entries.pinned(where)
         near, by_words = self._answering(hits, threshold)
         first = _first([hit for hit in near + by_words if hit.row["id"] not in pinned], n)
-        vector = self.passages.question_or_none(query)
-        return self.passages.pinned_first(query, vector, first, n=n, where=where)
+        vector = self.entries.question_or_none(query)
+        return self.entries.pinned_first(query, vector, first, n=n, where=where)
 
-    def _answering(
-        self, hits: Sequence[PassageHit], threshold: float
-    ) -> tuple[list[PassageHit], list[PassageHit]]:
+    def _answering(self, hits: Sequence[EntryHit], threshold: float) -> tuple[list[EntryHit], list[EntryHit]]:
         """The memories that answer by their meaning, and those that answer by their words."""
         near = [hit for hit in hits if relevance(hit.cosine or 0.0) >= threshold]
         others = [hit for hit in hits if hit not in near]
         return near, [hit for hit in others if has_words(hit, threshold, usual=self.threshold)]
 
-    def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
+    def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[EntryHit], bool]:
         """The memories nearest to a question by their cosine, and whether the model was there.
 
         Memories say "the user" where the user says "I": the better of both forms counts.
         """
-        best: dict[str, PassageHit] = {}
+        best: dict[str, EntryHit] = {}
         vector = None
         for form in dict.fromkeys((query, _in_third_person(query))):
-            vector = self.passages.question_or_none(form)
-            for hit in self.passages.best_with(query, vector, n=_COMPARED, where=where):
+            vector = self.entries.question_or_none(form)
+            for hit in self.entries.best_with(query, vector, n=_COMPARED, where=where):
                 known = best.get(hit.row["id"])
                 if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
                     best[hit.row["id"]] = hit
@@ -255,17 +253,17 @@ class Memories:
 
     def _is_rare(self, word: str) -> bool:
         """Whether the model knows a word only in pieces; any word while it is away."""
-        model = self.passages.embedder_or_none()
+        model = self.entries.embedder_or_none()
         return model is None or model.count_tokens(word) > model.count_tokens("a")
 
     @property
     def threshold(self) -> float:
         """The least relevance of a memory that answers, in percent, for this root."""
-        return float(self.passages.database.meta(_THRESHOLD) or RELEVANT)
+        return float(self.entries.database.meta(_THRESHOLD) or RELEVANT)
 
     def set_threshold(self, percent: float) -> None:
         """Set this root's threshold. Raises InvalidInput outside 0–100."""
-        self.passages.database.set_meta(_THRESHOLD, f"{checked_percentage(percent):g}")
+        self.entries.database.set_meta(_THRESHOLD, f"{checked_percentage(percent):g}")
 
     def edit(
         self,
@@ -285,16 +283,16 @@ class Memories:
             columns["content"] = checked_text(content, what="the content", most=LONGEST)
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
-        self.passages.edit(id, actor=actor, decision=decision, **columns)
+        self.entries.edit(id, actor=actor, decision=decision, **columns)
 
 
 def _compared_by_word(
-    query: str, hits: Sequence[PassageHit], *, is_rare: Callable[[str], bool]
-) -> list[PassageHit]:
+    query: str, hits: Sequence[EntryHit], *, is_rare: Callable[[str], bool]
+) -> list[EntryHit]:
     """These memories with the words that the user asked by, and what these say of them."""
     every = question_words(query)
     asked = [word for word in every if word not in _ASKING] or every
-    exact, compared = Counter[str](), list[PassageHit]()
+    exact, compared = Counter[str](), list[EntryHit]()
     for hit in hits:
         text = searched_text(hit.row, KIND)
         exact.update(words_in(text, asked, variants=lambda word: [word]))
@@ -310,7 +308,7 @@ def _compared_by_word(
     ]
 
 
-def _tells_alone(hit: PassageHit, named: Collection[str], *, is_rare: Callable[[str], bool]) -> bool:
+def _tells_alone(hit: EntryHit, named: Collection[str], *, is_rare: Callable[[str], bool]) -> bool:
     """Whether the only word that a memory has of a question is a name, a code, a tag or a rare word."""
     (word,) = hit.found
     return bool(
@@ -328,7 +326,7 @@ def _named(text: str) -> set[str]:
     return {found[1].lower() for found in _CAPITAL.finditer(text)}
 
 
-def _first(found: Sequence[PassageHit], n: int) -> list[PassageHit]:
+def _first(found: Sequence[EntryHit], n: int) -> list[EntryHit]:
     """The first n, and in their place those that alone have a word of the question."""
     chosen = sorted(found, key=lambda hit: not hit.is_alone)[:n]
     return [hit for hit in found if hit in chosen]
@@ -339,7 +337,7 @@ def _in_third_person(question: str) -> str:
     return _FIRST_PERSON.sub(lambda found: _THIRD_PERSON[found[0]], question)
 
 
-def _answer(hit: PassageHit) -> FoundMemory:
+def _answer(hit: EntryHit) -> FoundMemory:
     """A hit as agents get it."""
     return {
         "memory_id": hit.row["id"],
@@ -350,7 +348,7 @@ def _answer(hit: PassageHit) -> FoundMemory:
     }
 
 
-def has_words(hit: PassageHit, threshold: float, *, usual: float = RELEVANT) -> bool:
+def has_words(hit: EntryHit, threshold: float, *, usual: float = RELEVANT) -> bool:
     """Whether a memory below the threshold has enough of the question's words to answer all the same.
 
     Who asks for more relevance than the `usual` threshold gets what is hardly below it.

@@ -16,9 +16,9 @@ from uuid import uuid4
 from store.embedding import open_embedder
 from store.memory import asking, context, demo, doctor, searching
 from store.memory.engine import reembedding
-from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.inputs import checked_count
+from store.memory.engine.kind import Row
 from store.memory.engine.places import Places
 from store.memory.exporting import export as exports
 from store.memory.inspect import connections, health, near_duplicates, neighbours, probe
@@ -137,13 +137,13 @@ class Memory(OpenedMemory):
         self, *, kind: str = MEMORIES, scope: str = "", words: str = "", offset: int = 0, limit: int = 100
     ) -> tuple[int, list[Row]]:
         """How many entries pass, and a page of them. Raises UnknownEntry for an unknown scope."""
-        passages = self.entries(kind)
-        where = passages.within(scope)
+        entries = self.entries(kind)
+        where = entries.within(scope)
         limit = checked_count(limit, what="the limit", most=_MOST)
         if offset < 0:
             raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
-        rows = passages.find(words=words, where=where, offset=offset, limit=limit)
-        return passages.count(words=words, where=where), rows
+        rows = entries.find(words=words, where=where, offset=offset, limit=limit)
+        return entries.count(words=words, where=where), rows
 
     def show(self, id: str, *, kind: str = MEMORIES) -> Row:
         """One entry. Raises UnknownEntry, with the nearest ids."""
@@ -165,8 +165,8 @@ class Memory(OpenedMemory):
         elif tags is not None:
             raise InvalidInput("only memories have tags")
         else:
-            passages = self.entries(kind)
-            passages.edit(id, actor=actor, decision=decision, **{passages.kind.text: text})
+            entries = self.entries(kind)
+            entries.edit(id, actor=actor, decision=decision, **{entries.kind.text: text})
         return self.show(id, kind=kind)
 
     def remove(
@@ -196,16 +196,16 @@ class Memory(OpenedMemory):
 
     def figures(self) -> Sequence[MemoryFigures]:
         """The figures of each kind; 0.8 s for 100,000 entries."""
-        return [health.figures(passages) for passages in self.passages.values()]
+        return [health.figures(entries) for entries in self.kinds.values()]
 
     def worlds(self) -> dict[str, int]:
         """Every world with its number of entries."""
-        counts = self.lore.passages.counts()
+        counts = self.lore.entries.counts()
         return {name: counts.get(name, 0) for name in self.lore.names()}
 
     def sessions(self) -> dict[str, int]:
         """Every session key with its number of exchanges."""
-        return self.session_memory.passages.counts()
+        return self.session_memory.entries.counts()
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
@@ -213,7 +213,7 @@ class Memory(OpenedMemory):
 
     def tags(self) -> dict[str, int]:
         """Every tag of a memory with the number of memories that have it."""
-        with self.memories.passages.database.reading() as db:
+        with self.memories.entries.database.reading() as db:
             rows = db.execute(
                 "SELECT value, count(*) FROM memories, json_each(memories.tags) GROUP BY value ORDER BY value"
             )

@@ -30,12 +30,13 @@ from store.memory.chroma_source import MemorySource, behind
 from store.memory.decisions import Decisions
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.retrievals import take_in_lines
+from store.memory.engine.stored_entries import StoredEntries
 from store.memory.kinds import NAMES, OpenedKinds
 from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
@@ -144,12 +145,12 @@ class OpenedMemory(Decisions):
         self._writes = writes or lock is not None
         self._clock = clock
         give = partial(
-            Passages, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
+            Entries, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
             clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
         self.database = self._opened.database
-        self.passages: dict[str, Passages] = self._opened
+        self.kinds: dict[str, Entries] = self._opened
         self._refused_worlds: list[Refusal] = []
         self._make_parts()
         self._disk = disk
@@ -168,7 +169,7 @@ class OpenedMemory(Decisions):
         """
         used = copy(self)
         used.actor, used.database = actor, self.database.for_actor(actor)
-        used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
+        used.kinds = {name: entries.for_actor(actor) for name, entries in self.kinds.items()}
         used._make_parts()
         return used
 
@@ -188,11 +189,11 @@ class OpenedMemory(Decisions):
             raise InvalidInput("this moment has not come yet")
         used = copy(self)
         used._maintainer, used._writes = None, False
-        used.passages = {
-            name: passages
-            if passages.fault
-            else as_of(passages, moment, changed=(changed or {}).get(name), embedder=embedder)
-            for name, passages in self.passages.items()
+        used.kinds = {
+            name: entries
+            if entries.fault
+            else as_of(entries, moment, changed=(changed or {}).get(name), embedder=embedder)
+            for name, entries in self.kinds.items()
         }
         used._make_parts()
         return used
@@ -204,13 +205,11 @@ class OpenedMemory(Decisions):
 
     def _make_parts(self) -> None:
         """Make one part for each kind, with its verbs."""
-        self.memories = Memories(self.passages[memories.KIND.name])
-        self.documents = Documents(self.passages[schema.KIND.name], originals=self.places.originals)
-        self.lore = Lore(
-            self.passages[lore.KIND.name], folder=self.places.worlds, refused=self._refused_worlds
-        )
-        self.session_memory = Sessions(self.passages[sessions.KIND.name])
-        self.transcripts = Transcripts(self.passages[tables.KIND.name])
+        self.memories = Memories(self.kinds[memories.KIND.name])
+        self.documents = Documents(self.kinds[schema.KIND.name], originals=self.places.originals)
+        self.lore = Lore(self.kinds[lore.KIND.name], folder=self.places.worlds, refused=self._refused_worlds)
+        self.session_memory = Sessions(self.kinds[sessions.KIND.name])
+        self.transcripts = Transcripts(self.kinds[tables.KIND.name])
 
     @property
     def is_in_place(self) -> bool:
@@ -222,21 +221,21 @@ class OpenedMemory(Decisions):
         if self.usable:
             finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
         take_in_lines(self.places.retrievals)
-        if not self.documents.passages.fault:
+        if not self.documents.entries.fault:
             self.documents.tidy()
-        if not self.lore.passages.fault:
+        if not self.lore.entries.fault:
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds()
 
-    def entries(self, kind: str) -> Passages:
+    def entries(self, kind: str) -> Entries:
         """The entries of one kind, to count, find and read. Raises UnknownEntry for an unknown kind."""
         check_known(kind, NAMES, what="kind of text memory")
-        return self.passages[kind]
+        return self.kinds[kind]
 
     @property
-    def usable(self) -> list[Passages]:
+    def usable(self) -> list[Entries]:
         """The kinds whose files can be used."""
-        return [passages for passages in self.passages.values() if not passages.fault]
+        return [entries for entries in self.kinds.values() if not entries.fault]
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Wait until Chroma has every decision (True), fails, or takes too long (False).
@@ -271,13 +270,13 @@ class OpenedMemory(Decisions):
         if self._maintainer:
             self._maintainer.wake()
 
-    def _finish_erasing(self, passages: Passages) -> None:
+    def _finish_erasing(self, entries: StoredEntries) -> None:
         if self._maintainer:
-            self._maintainer.finish_erasing(passages)
+            self._maintainer.finish_erasing(entries)
             return
         maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
         try:
-            maintainer.finish_erasing(passages)
+            maintainer.finish_erasing(entries)
         finally:
             maintainer.close()
             maintainer.release()
@@ -309,7 +308,7 @@ class OpenedMemory(Decisions):
     ) -> Outcome:
         """As `Decisions`; files of worlds are exchanged with those of the state before."""
         outcome = super()._reverse(verb, choose, actor=actor, id=id)
-        if not self.lore.passages.fault and outcome.reversed:
+        if not self.lore.entries.fault and outcome.reversed:
             outcome.refused += self.lore.exchange_files(decision=outcome.reversed)
         return outcome
 
@@ -318,12 +317,12 @@ class OpenedMemory(Decisions):
         follower, is_on = self._follower, describe_place() != "off"
         return MemoryStatus(
             can_write=self.can_write,
-            counts={name: passages.count() for name, passages in self.passages.items()},
-            models={name: passages.model for name, passages in self.passages.items()},
-            to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
+            counts={name: entries.count() for name, entries in self.kinds.items()},
+            models={name: entries.model for name, entries in self.kinds.items()},
+            to_embed={name: entries.to_embed() for name, entries in self.kinds.items()},
             chroma_behind=follower.behind if is_on and follower else 0,
             chroma_fault=follower.fault if follower else "",
-            faults={name: one.fault for name, one in self.passages.items() if one.fault},
+            faults={name: one.fault for name, one in self.kinds.items() if one.fault},
             moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
         )
 
@@ -348,14 +347,14 @@ class OpenedMemory(Decisions):
         try:
             if self._maintainer:
                 return self._maintainer.close(progress, longest=longest)
-            is_view = self.passages is not self._opened  # of one actor or moment
+            is_view = self.kinds is not self._opened  # of one actor or moment
             return "" if is_view or not self._writes else self._follow_if_free(progress, longest)
         finally:
-            if self.passages is self._opened:
+            if self.kinds is self._opened:
                 self._opened.close()
             else:  # a copy for one actor or moment
-                for passages in self.passages.values():
-                    passages.close()
+                for entries in self.kinds.values():
+                    entries.close()
             if self._maintainer:
                 self._maintainer.release()
 

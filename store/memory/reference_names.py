@@ -18,10 +18,10 @@ from typing_extensions import TypedDict
 
 from store.disk.files import read_regular
 from store.errors import BadSource
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
-from store.memory.exporting.entries import entries, metadata_of
+from store.memory.exporting.entries import batches, metadata_of
 from store.memory.memories import FoundMemories, Stored
 from store.memory.memory import Memory
 from store.memory.story.lore import MAX_CHARS as LORE_CHARS
@@ -47,17 +47,17 @@ class Peeked(TypedDict):
 class Collection:
     """What a collection of the references tells of itself, from the database: our Chroma has no texts."""
 
-    def __init__(self, passages: Passages) -> None:
-        self.name = passages.kind.name
-        self._passages = passages
+    def __init__(self, entries: Entries) -> None:
+        self.name = entries.kind.name
+        self._entries = entries
 
     def count(self) -> int:
         """How many entries there are."""
-        return self._passages.count()
+        return self._entries.count()
 
     def peek(self, limit: int = 10) -> Peeked:
         """The first entries that were written, with texts, metadata and vectors."""
-        text, found = self._passages.kind.text, chain.from_iterable(entries(self._passages))
+        text, found = self._entries.kind.text, chain.from_iterable(batches(self._entries))
         first = [*islice(found, limit)]
         return {
             "ids": [one.row["id"] for one in first],
@@ -89,12 +89,12 @@ class RagManager:
     @property
     def collection(self) -> Collection:
         """The collection of lore."""
-        return Collection(self._memory.lore.passages)
+        return Collection(self._memory.lore.entries)
 
     @property
     def memory_collection(self) -> Collection:
         """The collection of session memory."""
-        return Collection(self._memory.session_memory.passages)
+        return Collection(self._memory.session_memory.entries)
 
     def add_lore(
         self, world_id: str, lore_id: str, text: str, metadata: Mapping[str, Any] | None = None

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from store.memory.documents.headings import sections_named
-from store.memory.engine.entries import Row
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_percentage, checked_text
+from store.memory.engine.kind import Row
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 from store.memory.kinds import MEMORIES
 from store.memory.memories import relevance
 from store.memory.opened import OpenedMemory
@@ -35,9 +35,9 @@ class SearchFilters:
     mmr: float | None = None  # λ of marginal relevance: 1 for relevance alone
     near_misses: int = 0  # so many below `min_score`, after the others
 
-    def where(self, passages: Passages) -> dict[str, Any]:
+    def where(self, entries: Entries) -> dict[str, Any]:
         """The filters for the engine. Raises InvalidInput for one that this kind does not have."""
-        kind, found = passages.kind, dict[str, Any]()
+        kind, found = entries.kind, dict[str, Any]()
         columns = {
             kind.scope: self.scope, "user_id": self.user, "project_slug": self.project,
             "section": self.section,
@@ -48,9 +48,9 @@ class SearchFilters:
                 what = names.get(column, "world, session or protocol")
                 raise InvalidInput(f"{kind.name} belong to no {what}")
             if wanted and column == "section":
-                found[column] = sections_named(wanted, passages.counts(column))
+                found[column] = sections_named(wanted, entries.counts(column))
             elif wanted:
-                known = passages.scopes() if column == kind.scope else passages.counts(column)
+                known = entries.scopes() if column == kind.scope else entries.counts(column)
                 check_known(wanted, known, what=column.removesuffix("_id"))
                 found[column] = wanted
         found |= {"tags": list(self.tags)} if self.tags else {}
@@ -68,11 +68,11 @@ def search(
 
     Near misses, if `filters` ask for them, come last, with `"near_miss": True`.
     """
-    passages, filters = memory.entries(kind), replace(filters, scope=scope or filters.scope)
+    entries, filters = memory.entries(kind), replace(filters, scope=scope or filters.scope)
     if kind == MEMORIES:
         answer = memory.memories.search_memory(
             query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
-            where=filters.where(passages),
+            where=filters.where(entries),
         )  # fmt: skip
         misses = [{**row, "near_miss": True} for row in answer.get("near_misses", [])]
         return [*map(dict, answer["results"]), *misses]
@@ -81,23 +81,23 @@ def search(
     least = None if filters.min_score is None else checked_percentage(filters.min_score, what="min_score")
     if filters.near_misses:
         checked_count(filters.near_misses, what="the number of near misses", most=_MOST)
-    where = filters.where(passages)
+    where = filters.where(entries)
     pool = max(limit * _POOL, limit + filters.near_misses)
-    hits = passages.best(query, n=pool, where=where)
-    fits = passages.least
+    hits = entries.best(query, n=pool, where=where)
+    fits = entries.least
     found = [hit for hit in hits if hit.answers(fits) and (least is None or _relevance(hit) >= least)]
     near = [hit for hit in hits if hit not in found][: filters.near_misses]
     if filters.mmr is not None:
         ids, scores = [hit.row["id"] for hit in found], [hit.score for hit in found]
-        order = diverse_order(passages, ids, scores, n=limit, trade_off=filters.mmr)
+        order = diverse_order(entries, ids, scores, n=limit, trade_off=filters.mmr)
         found = [found[place] for place in order]
     found = found[:limit]
-    passages.log_retrieval(query, found, scope=filters.scope, n=limit, where=where, threshold=least)
+    entries.log_retrieval(query, found, scope=filters.scope, n=limit, where=where, threshold=least)
     if filters.scope and found:
-        passages.questions.record(filters.scope)
+        entries.questions.record(filters.scope)
     rows = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
     return rows + [{**hit.row, "score": hit.score, **hit.parts(), "near_miss": True} for hit in near]
 
 
-def _relevance(hit: PassageHit) -> float:
+def _relevance(hit: EntryHit) -> float:
     return relevance(hit.cosine or 0.0)

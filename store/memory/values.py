@@ -19,10 +19,10 @@ from store.memory.doctor import MemoryFinding, salvage_damaged
 from store.memory.documents.documents import RESULTS as PASSAGES
 from store.memory.documents.documents import ImportedDocument, pages_of
 from store.memory.documents.parser import marked_page
-from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
+from store.memory.engine.kind import Row
 from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.names import nearest, offered
 from store.memory.engine.resident import Where
@@ -62,9 +62,9 @@ __all__ = [
     "MEMORIES", "MEMORY_CHARS", "MEMORY_RESULTS", "MESSAGES", "MOST_CHARS", "MOST_TAGS", "NEARLY",
     "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
     "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
-    "EntryDifference", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
+    "EntryDifference", "EntryHit", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
     "ImportedDocument", "InvalidInput", "KeptContext", "MemoryDecision", "MemoryFigures", "MemoryFinding",
-    "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "PassageHit", "ProbeCandidate",
+    "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "ProbeCandidate",
     "ProbeMessage", "ReadMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters",
     "Section", "Stored", "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count",
     "checked_moment", "coins_in", "coins_near", "compared", "configured_model", "exchange", "has_memory",

@@ -85,9 +85,9 @@ def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_t
     hit = page.locator(".mdx-hits > *").first
     expect(hit).to_contain_text("The curator collects submarines made of brass.")
     with stored_memory(memory_server) as memory:
-        [row] = memory.passages["memories"].find(words="submarines")
+        [row] = memory.kinds["memories"].find(words="submarines")
         assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
-        assert [event.verb for event in memory.passages["memories"].history(id=row["id"])] == ["edit", "demo"]
+        assert [event.verb for event in memory.kinds["memories"].history(id=row["id"])] == ["edit", "demo"]
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("submarines made of brass")).to_have_count(0)
 
@@ -100,7 +100,7 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Text").fill("What was typed here.")
     with Memory.open(memory_server.root) as memory:  # another process
-        [row] = memory.passages["memories"].find(words="lens flares")
+        [row] = memory.kinds["memories"].find(words="lens flares")
         memory.memories.edit(row["id"], content="The curator dislikes lens flares and fog.")
     drawer.get_by_role("button", name="Pin").click()
     expect(drawer.get_by_role("button", name="Unpin")).to_be_visible()  # by a run that shows the other text
@@ -111,7 +111,7 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     page.reload()
     expect(drawer.get_by_label("Text")).to_have_value("The curator dislikes lens flares and fog.")
     with Memory.open(memory_server.root) as memory:
-        memory.memories.edit(row["id"], content=row[memory.passages["memories"].kind.text])
+        memory.memories.edit(row["id"], content=row[memory.kinds["memories"].kind.text])
 
 
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
@@ -154,7 +154,7 @@ def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server,
                 assert b"mozzarella" not in content, path
                 assert b"capy_budget-debate" not in content, path
     with stored_memory(memory_server) as memory:
-        assert "capy_budget-debate" not in memory.session_memory.passages.counts()
+        assert "capy_budget-debate" not in memory.session_memory.entries.counts()
 
 
 def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, page: Page) -> None:
@@ -181,7 +181,7 @@ def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page:
     expect(cards.first).to_contain_text("claude for mira")
     with stored_memory(memory_server) as memory:
         assert [one.text for one in review.waiting(memory)] == [*PENDING[1:]]
-        assert memory.memories.passages.find(words="toads drink coffee") == []
+        assert memory.memories.entries.find(words="toads drink coffee") == []
 
 
 def test_the_lengths_of_entries_are_drawn_without_a_warning(memory_server: Server, page: Page) -> None:

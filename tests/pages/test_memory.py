@@ -152,7 +152,7 @@ def test_untrusted_text_is_shown_and_never_interpreted(memory: Memory) -> None:
 
 
 def test_every_kind_answers_by_words_and_says_so_while_the_model_is_away(memory: Memory) -> None:
-    bags = memory.passages["memories"].embedder
+    bags = memory.kinds["memories"].embedder
     assert isinstance(bags, Bags)
     from store.errors import ModelUnavailable
 
@@ -172,7 +172,7 @@ def test_the_prompt_equals_the_reference_context_and_its_parts_are_measured(memo
     assert "<b>1,402</b> of 1,000 characters" in message
     assert "Over the budget: Lore" in message
     assert "2. The city has seven gates" in message, "the other chunk says nine"
-    assert not memory.passages["world_lore"].questions.all(), "a preview does not count as a question"
+    assert not memory.kinds["world_lore"].questions.all(), "a preview does not count as a question"
 
     app.number_input(key="n_lore").set_value(1)
     assert "Over the budget: Lore" not in shown(rerun(app))

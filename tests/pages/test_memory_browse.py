@@ -23,29 +23,29 @@ from tests.store.memory.traces import traces
 @pytest.mark.slow
 def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
     memory.memories.store_memory("Kettles whistle", actor="tester")
-    before = memory.memories.passages.count()
+    before = memory.memories.entries.count()
     app = opened("memory", view="Browse")
     send(app, "undo-memory")
-    assert memory.memories.passages.count() == before - 1
+    assert memory.memories.entries.count() == before - 1
     send(opened("memory", view="Browse"), "redo-memory")
-    assert memory.memories.passages.count() == before
+    assert memory.memories.entries.count() == before
 
 
 def test_an_undo_that_is_sent_twice_or_late_reverses_what_its_page_showed(memory: Memory) -> None:
     for text in ("Kettles whistle", "Kettles sing"):
         memory.memories.store_memory(text, actor="tester")
-    before = memory.memories.passages.count()
+    before = memory.memories.entries.count()
     opened("memory", view="Browse")
     undo = next(form for (_, key), form in forms._forms.items() if key == "undo-memory")
     for _ in range(2):
         undo.send(forms.Sent({}, "a"))
     undo.send(forms.Sent({}, "b"))
-    assert memory.memories.passages.count() == before - 1
+    assert memory.memories.entries.count() == before - 1
     opened("memory", view="Browse")
     redo = next(form for (_, key), form in forms._forms.items() if key == "redo-memory")
     for decision in ("c", "c", "d"):
         redo.send(forms.Sent({}, decision))
-    assert memory.memories.passages.count() == before
+    assert memory.memories.entries.count() == before
 
 
 def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memory) -> None:
@@ -67,16 +67,16 @@ def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> No
     memory.memories.edit(id, content="Kettles sing", actor="somebody else")
     with pytest.raises(InvalidRecord, match="it was changed since"):
         send(app, "undo-memory")
-    assert memory.memories.passages.get(id)["content"] == "Kettles sing"
+    assert memory.memories.entries.get(id)["content"] == "Kettles sing"
 
 
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("memory", view="Browse", kind="Memories", layout="Table", words="backups")
     assert "2 memories" in words(app)
     send(app, "delete-all")
-    assert memory.passages["memories"].count() == 12
+    assert memory.kinds["memories"].count() == 12
     send(app, "undo-memory")
-    assert memory.passages["memories"].count() == 14
+    assert memory.kinds["memories"].count() == 14
 
 
 def read(**scope: str) -> str:
@@ -168,7 +168,7 @@ def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
     press(app, "Delete all 2 keys of lantern")
-    assert memory.session_memory.passages.counts() == {"capy_budget-debate": 4}
+    assert memory.session_memory.entries.counts() == {"capy_budget-debate": 4}
 
 
 @pytest.mark.slow
@@ -209,29 +209,29 @@ def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) ->
 
 
 def test_a_passage_of_a_paper_is_split_and_merged_in_its_drawer_with_undo(memory: Memory) -> None:
-    first = memory.documents.passages.find(where={"protocol": "harbor"})[0]
-    count, words_ = memory.documents.passages.count(), first["content"].split()
+    first = memory.documents.entries.find(where={"protocol": "harbor"})[0]
+    count, words_ = memory.documents.entries.count(), first["content"].split()
     beginning = " ".join(words_[10:14])
     entry = {"entry": f"documents:{first['id']}"}
     send(
         opened("memory", view="Browse", kind="Papers", **entry), f"passage-split-{first['id']}", at=beginning
     )
-    halves = memory.documents.passages.find(where={"protocol": "harbor"})[:2]
-    assert memory.documents.passages.count() == count + 1
+    halves = memory.documents.entries.find(where={"protocol": "harbor"})[:2]
+    assert memory.documents.entries.count() == count + 1
     assert " ".join(one["content"] for one in halves).split() == words_
     assert halves[1]["content"].startswith(beginning)
     send(opened("memory", view="Browse", kind="Papers", **entry), f"passage-merge-{first['id']}")
-    assert memory.documents.passages.get(first["id"])["content"] == first["content"]
+    assert memory.documents.entries.get(first["id"])["content"] == first["content"]
     for left in (count + 1, count):
         send(opened("memory", view="Browse", kind="Papers", **entry), "undo-memory")
-        assert memory.documents.passages.count() == left
-    assert memory.documents.passages.get(first["id"]) == first
+        assert memory.documents.entries.count() == left
+    assert memory.documents.entries.get(first["id"]) == first
 
 
 def test_papers_of_before_are_offered_their_sections(memory: Memory) -> None:
     (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     assert f"sections-{source.id}" not in _forms()
-    with memory.documents.passages.database.writing() as db:
+    with memory.documents.entries.database.writing() as db:
         db.execute("UPDATE sources SET has_sections = 0")
         db.execute("UPDATE documents SET section = ''")
     send(opened("memory", view="Browse", kind="Papers", scope_documents="harbor"), f"sections-{source.id}")
@@ -361,9 +361,9 @@ def test_saving_an_entry_that_somebody_changed_meanwhile_is_refused(memory: Memo
         with pytest.raises(InvalidInput, match="was changed in the meantime; copy what you typed"):
             send(app, form, **typed)
         rerun(app)
-    assert memory.memories.passages.get(id)["content"] == "Kettles sing"
+    assert memory.memories.entries.get(id)["content"] == "Kettles sing"
     send(app, form, **values_of(form) | {"text": "Kettles sing loudly"})
-    assert memory.memories.passages.get(id)["content"] == "Kettles sing loudly"
+    assert memory.memories.entries.get(id)["content"] == "Kettles sing loudly"
     assert "entry" not in app.query_params, "the drawer is closed"
 
 
@@ -379,6 +379,6 @@ def test_merging_entries_of_which_one_changed_meanwhile_is_refused(empty_memory:
     assert [name for name in sendable() if name.startswith("merge-")] == [form]
     with pytest.raises(InvalidInput, match="one of the two entries was changed in the meantime; copy"):
         send(app, form, **typed)
-    assert memories.passages.count() == 2
+    assert memories.entries.count() == 2
     send(app, form, **values_of(form))
-    assert memories.passages.count() == 1
+    assert memories.entries.count() == 1

@@ -89,6 +89,6 @@ def test_the_model_of_one_kind_can_be_changed_in_the_settings(
     app.selectbox(key="memory-model-kind").set_value("memories")
     press(rerun(app), "Embed them with it")
     finish_jobs()
-    assert memory.passages["memories"].model == "other"
-    assert memory.passages["world_lore"].model != "other"
+    assert memory.kinds["memories"].model == "other"
+    assert memory.kinds["world_lore"].model != "other"
     assert "other · 14" in words(opened("settings", section="System status"))

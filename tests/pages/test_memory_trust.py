@@ -50,12 +50,12 @@ def test_a_key_press_decides_and_u_takes_it_back(memory: Memory) -> None:
     send(app, "memory-review", verb="reject", id=first.entry.id)
     send(app, "memory-review", verb="accept", id=second.entry.id)
     assert "No memory waits for a decision" in words(app)
-    assert [row["text"] for row in memory.lore.passages.find()] == ["The king sleeps"]
+    assert [row["text"] for row in memory.lore.entries.find()] == ["The king sleeps"]
     with pytest.raises(InvalidRecord, match="does not wait"):
         send(app, "memory-review", verb="accept", id=first.entry.id)
     send(app, "memory-review", verb="undo", id="")
     assert [card["text"] for card in cards(rerun(app))] == ["The king sleeps"]
-    assert memory.lore.passages.count() == 0
+    assert memory.lore.entries.count() == 0
 
 
 def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
@@ -80,7 +80,7 @@ def test_a_past_prompt_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
     assert "Prompts are not kept" in words(opened("settings", section="Past prompts"))
     path = memory.places.retrievals
-    memory.memories.passages._retrievals = Retrievals(path, kind="memories", detail="", days=1)
+    memory.memories.entries._retrievals = Retrievals(path, kind="memories", detail="", days=1)
     memory.memories.search_memory("frogs like tea")
     app = opened("settings", section="Past prompts")
     assert "It would have been the same." in words(app)

@@ -79,7 +79,7 @@ def test_the_text_memory_names_no_person(presented: Library, tmp_path: Path) -> 
         memory.for_actor(Actor(NAME)).memories.store_memory("The moon is made of cheese")
         agent = Actor(NAME, via="MCP", agent="claude", is_reviewed=True)
         memory.for_actor(agent).memories.store_memory("The sun is a lamp")
-        (id,) = [row["id"] for row in memory.memories.passages.find()]
+        (id,) = [row["id"] for row in memory.memories.entries.find()]
         assert [view for view in VIEWS if NAME in sent(opened("memory", view=view))] == []
         app = opened("memory", view="Browse", entry=f"memories:{id}")
         app.session_state["memedex.entry_about"] = "Versions"

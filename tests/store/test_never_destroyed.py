@@ -139,6 +139,6 @@ def places_in_histories(root: Path) -> list[str]:
     with open_library(root, embedder=Hashed()) as library:
         found = [event.address for event in library.history(limit=-1) if event.verb == MOVE_ASIDE]
     with Memory.open(root, embedder=Bags()) as memory:
-        for passages in memory.usable:
-            found += [event.id for event in passages.history(limit=-1) if event.verb == MOVE_ASIDE]
+        for entries in memory.usable:
+            found += [event.id for event in entries.history(limit=-1) if event.verb == MOVE_ASIDE]
     return found

@@ -60,7 +60,7 @@ def test_a_memory_keeps_its_entries_and_takes_new_ones(
     monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     with Memory.open(released, models=lambda name: Bags()) as memory:
         assert not memory.status().faults
-        texts = {kind: passages.find() for kind, passages in memory.passages.items() if kind != "transcripts"}
+        texts = {kind: entries.find() for kind, entries in memory.kinds.items() if kind != "transcripts"}
         for kind, text in {
             "memories": "The vault is guarded by Mira.",
             "world_lore": "The harbour gate closes at dusk.",
@@ -68,7 +68,7 @@ def test_a_memory_keeps_its_entries_and_takes_new_ones(
             "documents": "five percent of the collateral",
         }.items():
             [entry] = texts[kind]
-            assert text in entry[memory.passages[kind].kind.text]
+            assert text in entry[memory.kinds[kind].kind.text]
         memory.memories.store_memory("The gate closes at dusk.")
         assert memory.status().counts["memories"] == 2
 

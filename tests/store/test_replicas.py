@@ -269,7 +269,7 @@ def test_files_are_not_restored_without_a_catalog_or_a_place(
 def test_the_text_memory_is_followed_as_well(places: str, tmp_path: Path, embedder: Hashed) -> None:
     with Memory.open(tmp_path / "here", embedder=embedder) as memory:
         memory.memories.store_memory("frogs like rain")
-        database = memory.memories.passages.database.path
+        database = memory.memories.entries.database.path
         shutil.copytree(
             database.parent, tmp_path / "there" / "memory", ignore=shutil.ignore_patterns(f"{database.name}*")
         )
@@ -281,7 +281,7 @@ def test_the_text_memory_is_followed_as_well(places: str, tmp_path: Path, embedd
             ):
                 assert not replica.can_write
                 memory.memories.store_memory("cats do not")
-                assert eventually(lambda: replica.memories.passages.count() == 2, within=WITHIN)
+                assert eventually(lambda: replica.memories.entries.count() == 2, within=WITHIN)
                 with pytest.raises(ReadOnly):
                     replica.memories.store_memory("nothing")
 

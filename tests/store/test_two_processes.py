@@ -165,7 +165,7 @@ library = open_library(root, embedder=Hashed())
 library.add([coin(1)])
 memory = Memory.open(root, embedder=Bags(dimensions=16))
 memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")
-files = [library.catalog, *(each.database for each in memory.passages.values())]
+files = [library.catalog, *(each.database for each in memory.kinds.values())]
 reader = open_reader(root, embedder=Hashed())
 reader.counts()
 files.append(reader.catalog)
@@ -179,11 +179,11 @@ with reader.catalog.reading() as held:
                 assert id(db) not in parents, "the child has connections of its own"
 if not child:
     assert not {id(db) for file in files for db in file._connections.pool} & parents
-    print("child:", reader.counts()["pending"], memory.lore.passages.count())
+    print("child:", reader.counts()["pending"], memory.lore.entries.count())
     sys.stdout.flush()
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-print("parent:", library.counts()["pending"], memory.lore.passages.count(), flush=True)
+print("parent:", library.counts()["pending"], memory.lore.entries.count(), flush=True)
 memory.close()
 """
 

@@ -20,12 +20,12 @@ from store.memory.documents.recognition import ALPHABETS
 from store.memory.documents.recutting import halves, joined
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
 from store.memory.engine import foreign_metadata
-from store.memory.engine.entries import Row
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput, changed_meanwhile
 from store.memory.engine.fusion import words_in
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.kind import Row
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 from store.pictures.picture_texts import INSTALL_READER, can_read
 from store.progress import Progress
 
@@ -56,8 +56,8 @@ class ImportedDocument:
 class Documents:
     """Import, search, compare and cite documents."""
 
-    def __init__(self, passages: Passages, *, originals: Path) -> None:
-        self.passages = passages
+    def __init__(self, entries: Entries, *, originals: Path) -> None:
+        self.entries = entries
         self._originals = originals
 
     def import_document(
@@ -78,7 +78,7 @@ class Documents:
         gets the sections that this one finds. `content` is given for an upload; its `path` is only a name.
         Reading ends with BadSource once `progress` is cancelled.
         """
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         protocol = checked_protocol(protocol)
         origin = "" if content is not None else str(path.resolve())
         if content is None:
@@ -97,9 +97,9 @@ class Documents:
             return there
         text, read = self._read_whole(content, name, original, progress or Progress())
         pages, chunks = text.pages, cut(text.pages, typeset=text.headings)
-        new = self.passages.embed([chunk.text for chunk in chunks])
+        new = self.entries.embed([chunk.text for chunk in chunks])
         self._note_begun(original)
-        with self.passages.database.writing():  # no other process may tidy up meanwhile
+        with self.entries.database.writing():  # no other process may tidy up meanwhile
             there = self._there(content, protocol, name)  # imported by another process in the meantime
             if there and not replaces:
                 return there
@@ -111,20 +111,20 @@ class Documents:
                 original=original,
                 pages=len(pages),
                 bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
-                imported_at=self.passages.clock(),
+                imported_at=self.entries.clock(),
                 has_sections=SECTIONS,
             )
             self._keep(content, original)
-            with self.passages.change("import document", actor=actor) as change:
+            with self.entries.change("import document", actor=actor) as change:
                 self._remove(change, source)
                 change.store(new)
                 for index, chunk in enumerate(chunks):
                     change.upsert({**_row(source, chunk, index), "id": str(uuid4())})
                 change.upsert(asdict(source), table="sources")
                 foreign_metadata.store(change, source.id, {_PATH: origin})
-        self.passages.changed()  # now that it is committed
+        self.entries.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
-        self.passages.add_token_states([row["id"] for row in self.passages.find(where=where, limit=None)])
+        self.entries.add_token_states([row["id"] for row in self.entries.find(where=where, limit=None)])
         return replace(imported, source=source, note="; ".join(filter(None, [imported.note, read])))
 
     def _read_whole(
@@ -185,10 +185,10 @@ class Documents:
     ) -> ImportedDocument:
         """Where a file with new content belongs: in the place of its last version, or under a free name."""
         known = {one.id: one for one in self.sources()}
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             paths = {
                 id: found.get(_PATH)
-                for id, found in foreign_metadata.of(db, self.passages.kind, [*known]).items()
+                for id, found in foreign_metadata.of(db, self.entries.kind, [*known]).items()
             }
         own = next((id for id, path in paths.items() if origin and path == origin), "")
         name, *longer = names
@@ -207,8 +207,8 @@ class Documents:
     def not_read(self, source: DocumentSource) -> str:
         """The sentence that says that the model does not read this document's language, or ""."""
         where = {"protocol": source.protocol, "source": source.source}
-        rows = self.passages.find(where=where, limit=_LOOKED_AT)
-        return self.passages.not_read("\n".join(row["content"] for row in rows))
+        rows = self.entries.find(where=where, limit=_LOOKED_AT)
+        return self.entries.not_read("\n".join(row["content"] for row in rows))
 
     def rechunk(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
         """The passages that this document would have with other chunks; nothing is stored.
@@ -216,7 +216,7 @@ class Documents:
         `longest` and `overlap` are in characters. Raises InvalidInput unless the overlap is shorter, and
         BadSource if the file is no longer there.
         """
-        self.passages.actor.check_login()
+        self.entries.actor.check_login()
         checked_count(longest, what="the chunk size", most=LONGEST_QUESTION)
         if not 0 <= overlap < longest:
             raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")
@@ -230,9 +230,9 @@ class Documents:
         Texts, ids, places and vectors stay. Returns how many passages are in a section. Raises BadSource if
         the file is no longer there.
         """
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         text = self._text(source)
-        with self.passages.change("find sections", actor=actor) as change:
+        with self.entries.change("find sections", actor=actor) as change:
             found = change.db.execute(
                 "SELECT * FROM documents WHERE protocol = ? AND source = ?", [source.protocol, source.source]
             ).fetchall()
@@ -249,12 +249,12 @@ class Documents:
 
         Raises UnknownEntry, and InvalidInput if it is the last of its paper.
         """
-        self.passages.database.check_writable()
-        if self.passages.decided(decision) is not None:
-            return self.passages.get(id)
-        row = self.passages.get(id)
+        self.entries.database.check_writable()
+        if self.entries.decided(decision) is not None:
+            return self.entries.get(id)
+        row = self.entries.get(id)
         of_paper = {name: row[name] for name in ("protocol", "source")}
-        rows = self.passages.find(where=of_paper, limit=None)
+        rows = self.entries.find(where=of_paper, limit=None)
         number = [one["id"] for one in rows].index(id)
         if number + 1 == len(rows):
             raise InvalidInput("it is the last passage of its paper")
@@ -263,7 +263,7 @@ class Documents:
         checked_text(changed["content"], what="the passage", most=LONGEST)
         self._recut("merge", {id: changed}, [row, following], removed=[following["id"]], actor=actor,
                     decision=decision)  # fmt: skip
-        return self.passages.get(id)
+        return self.entries.get(id)
 
     def split(
         self, id: str, beginning: str, *, actor: str = "", decision: str | None = None
@@ -272,16 +272,16 @@ class Documents:
 
         Raises UnknownEntry, and InvalidInput unless the words are in the passage, after others.
         """
-        self.passages.database.check_writable()
-        row = self.passages.get(id)
+        self.entries.database.check_writable()
+        row = self.entries.get(id)
         second = str(uuid5(UUID(int=0), f"{id} {decision or uuid4()}"))
-        if self.passages.decided(decision) is None:
+        if self.entries.decided(decision) is None:
             at = row["content"].find(beginning.strip())
             if not beginning.strip() or not any(map(is_compared, row["content"][: max(at, 0)])):
                 raise InvalidInput("the second part has to begin with words from within the passage")
             before, after = halves(row, at, self._texts(row))
             self._recut("split", {id: before, second: after}, [row], actor=actor, decision=decision)
-        return self.passages.get(id), self.passages.get(second)
+        return self.entries.get(id), self.entries.get(second)
 
     def _recut(
         self,
@@ -294,8 +294,8 @@ class Documents:
         decision: str | None,
     ) -> None:
         """Write passages that are cut otherwise, the first known one being what new ones are made from."""
-        new = self.passages.embed([one["content"] for one in changed.values()])
-        with self.passages.change(verb, actor=actor, decision=decision) as change:
+        new = self.entries.embed([one["content"] for one in changed.values()])
+        with self.entries.change(verb, actor=actor, decision=decision) as change:
             rows = [change.row("documents", one["id"]) for one in known]
             for row, before in zip(rows, known, strict=True):
                 if row is None or row["content"] != before["content"]:
@@ -305,12 +305,12 @@ class Documents:
                 change.upsert({**(rows[0] or {}), **columns, "id": id})
             for id in removed:
                 change.remove(id)
-        self.passages.changed()
-        self.passages.add_token_states([*changed])
+        self.entries.changed()
+        self.entries.add_token_states([*changed])
 
     def _texts(self, row: Row) -> list[str]:
         """The text of each page of a passage's paper; none if its file is not there."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             found = db.execute(
                 "SELECT * FROM sources WHERE protocol = ? AND source = ?", [row["protocol"], row["source"]]
             ).fetchone()
@@ -326,9 +326,9 @@ class Documents:
         gone = DocumentSource(
             f"{checked_protocol(protocol)}/{source}", protocol.strip().lower(), source, "", 0, "", 0
         )
-        if (removed := self.passages.decided(decision)) is not None:
+        if (removed := self.entries.decided(decision)) is not None:
             return sum(id != gone.id for id in removed)
-        with self.passages.change("remove document", actor=actor, decision=decision) as change:
+        with self.entries.change("remove document", actor=actor, decision=decision) as change:
             self._remove(change, gone)
             change.remove(gone.id, table="sources")
             return change.count
@@ -348,14 +348,14 @@ class Documents:
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where: dict[str, Any] = {} if protocol is None else {"protocol": _protocols(protocol)}
-        where |= {"section": sections_named(section, self.passages.counts("section"))} if section else {}
-        found = self.passages.best(question, n=checked_count(n, what="n"), where=where)
+        where |= {"section": sections_named(section, self.entries.counts("section"))} if section else {}
+        found = self.entries.best(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
-            self.passages.questions.record(name)
-        self.passages.log_retrieval(question, found, scope="", n=n, where=where)
+            self.entries.questions.record(name)
+        self.entries.log_retrieval(question, found, scope="", n=n, where=where)
         return [
             {**passage(hit.row), "score": hit.score, **hit.parts()}
-            | ({} if hit.answers(self.passages.least) else {"near_miss": True})
+            | ({} if hit.answers(self.entries.least) else {"near_miss": True})
             for hit in found
         ]
 
@@ -391,15 +391,15 @@ class Documents:
         for name in _protocols(protocols):
             check_known(name, known, what="protocol")
         if section:
-            sections_named(section, self.passages.counts("section"))
+            sections_named(section, self.entries.counts("section"))
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
-        return self.passages.counts("protocol")
+        return self.entries.counts("protocol")
 
     def sources(self) -> list[DocumentSource]:
         """Every document, by protocol and name."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return [
                 DocumentSource(**row) for row in db.execute("SELECT * FROM sources ORDER BY protocol, source")
             ]
@@ -409,8 +409,8 @@ class Documents:
 
         Raises BadSource if its file was never imported.
         """
-        row = self.passages.get(id)
-        with self.passages.database.reading() as db:
+        row = self.entries.get(id)
+        with self.entries.database.reading() as db:
             found = db.execute(
                 "SELECT original FROM sources WHERE protocol = ? AND source = ?",
                 [row["protocol"], row["source"]],
@@ -437,21 +437,21 @@ class Documents:
 
     def watched_files(self) -> dict[str, tuple[str, str]]:
         """The files of the watched folder that were looked at: size and time, and why one was refused."""
-        known = json.loads(self.passages.database.meta(_WATCHED) or "{}")
+        known = json.loads(self.entries.database.meta(_WATCHED) or "{}")
         return {path: (stat, reason) for path, (stat, reason) in known.items()}
 
     def note_watched_file(self, path: str, stat: str, reason: str) -> None:
         """Note that a file of the watched folder was imported, or refused for this reason."""
-        with self.passages.database.writing():
+        with self.entries.database.writing():
             known = self.watched_files() | {path: (stat, reason)}
-            self.passages.database.set_meta(_WATCHED, json.dumps(known))
+            self.entries.database.set_meta(_WATCHED, json.dumps(known))
 
     def tidy(self) -> None:
         """Delete the originals of unfinished imports that neither a document nor the history refers to.
 
         Other files there belong to a person, or to a lost database, and stay.
         """
-        database = self.passages.database
+        database = self.entries.database
         database.check_writable()
         with database.writing() as db:  # not while an import is between file and commit
             if not (begun := database.meta(_BEGUN)):
@@ -482,7 +482,7 @@ class Documents:
 
     def _note_begun(self, original: str) -> None:
         """Note an original that an import is about to store, so that `tidy` finds it after a crash."""
-        database = self.passages.database
+        database = self.entries.database
         with database.writing():
             if not (self._originals / original).exists():
                 begun = json.loads(database.meta(_BEGUN) or "[]")

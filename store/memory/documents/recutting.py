@@ -6,7 +6,7 @@ from typing import Any
 from store.memory.documents.chunking import parts, place_of_letter, texts_at
 from store.memory.documents.readings import is_compared
 from store.memory.engine.cjk_search import join_lines
-from store.memory.engine.entries import Row
+from store.memory.engine.kind import Row
 
 _LEAST_OVERLAP = 10  # characters that a passage repeats of the one before it
 

@@ -1,166 +1,244 @@
-"""The entries of one kind: rows, counts and history."""
+"""The entries of one kind, found by meaning, and by words and meaning together."""
 
+import contextlib
+import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from store.errors import NotPermitted
-from store.memory.engine import listing
-from store.memory.engine.database import Database
-from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import MemoryDecision, MemoryEvent
-from store.memory.engine.names import check_known, offered
-from store.memory.engine.resident import Where
-from store.memory.engine.vectors import with_any_vector
-from store.memory.engine.versions import EntryVersion, versions
-from store.permissions import Actor
+from store.embedding import multilingual
+from store.embedding.protocol import ForeignReader, TokenEmbedder
+from store.errors import ModelUnavailable, NotWritten
+from store.memory.engine import fusion, late_interaction, listing
+from store.memory.engine.fusion import EntryHit
+from store.memory.engine.kind import Row
+from store.memory.engine.resident import EntryMatch, EntryScores, ResidentEntries, Where
+from store.memory.engine.retrievals import KeptEntry, RetrievedText
+from store.memory.engine.settings import LOCAL
+from store.memory.engine.stored_entries import StoredEntries
 
-Row = dict[str, Any]
-_COMPARED = 2_000  # ids that are compared with one that does not exist
+log = logging.getLogger(__name__)
 
 
-class Entries:
-    """Queries over the entries of one kind that need no model."""
-
-    def __init__(self, kind: MemoryKind, database: Database) -> None:
-        self.kind = kind
-        self.database = database
+class Retrieved(Protocol):
+    """An entry that was handed out, however it was found."""
 
     @property
-    def actor(self) -> Actor:
-        """The person who reads and changes them here."""
-        return self.database.actor
+    def row(self) -> Row:
+        """The entry that was found."""
 
     @property
-    def can_write(self) -> bool:
-        """Whether this kind is open for writing, and this actor may change it."""
-        return self.database.can_write
+    def score(self) -> float:
+        """How well it fits; a higher score comes first."""
+
+
+class Entries(StoredEntries):
+    """The entries of one kind, found by meaning, and by words and meaning together."""
 
     @property
-    def fault(self) -> str:
-        """Why this kind's file cannot be used, with the remedy; "" if it can. It then reads as empty."""
-        return self.database.fault
+    def least(self) -> float:
+        """The score below which nothing answers a question: measured with LOCAL, so 0 with other models."""
+        return self.kind.least if self._model.name == LOCAL else 0.0
 
-    def get(self, id: str) -> Row:
-        """One entry, all columns but its vector. Raises UnknownEntry, with the nearest ids."""
-        found = self.rows([id])
-        if not found:
-            raise self.unknown(id)
-        return found[0]
+    def question(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        return np.asarray(self._model.embedder.embed_texts([text])[0], dtype=np.float32)
 
-    def unknown(self, id: str) -> UnknownEntry:
-        """The error for an id that no entry has, with the nearest ids."""
-        known = [row["id"] for row in self.find(limit=_COMPARED)]
-        return UnknownEntry(f"there is no entry {id!r} in {self.kind.name}{offered(id, known)}")
+    def nearest(
+        self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[EntryMatch]:
+        """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
+        return self.scores(vector, where).best(n, floor=floor)
 
-    def rows(self, ids: Sequence[str]) -> list[Row]:
-        """The entries with these ids, in this order; missing ones are left out."""
+    def scores(self, vector: NDArray[np.float32], where: Where | None = None) -> EntryScores:
+        """Every entry's cosine with this vector, and whether it passes the filters.
+
+        Filters are the kind's own columns, `tags` where it has any, `since` and `until` in UNIX seconds.
+        """
+        where = where or {}
         with self.database.reading() as db:
-            return listing.rows(db, self.kind, ids)
+            only = listing.ids_passing(db, self.kind, where)
+        known = {column: wanted for column, wanted in where.items() if column in self.kind.filters}
+        return self.resident().scores(vector, known, only=only)
 
-    def find(
-        self,
-        *,
-        words: str = "",
+    def search(
+        self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[tuple[Row, float]]:
+        """The entries nearest in meaning with their cosines, best first."""
+        found = self.nearest(self.question(text), n=n, where=where, floor=floor)
+        scores = {hit.id: hit.score for hit in found}
+        rows = self.rows([hit.id for hit in found])
+        return [(row, scores[row["id"]]) for row in rows]
+
+    def best(self, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
+        """The n entries that fit the question best by words and meaning together (`fusion.py`).
+
+        By words alone, with `cosine` None, while the model is away.
+        """
+        return self.best_with(question, self.question_or_none(question), n=n, where=where)
+
+    def best_with(
+        self, question: str, vector: NDArray[np.float32] | None, *, n: int, where: Where | None = None
+    ) -> list[EntryHit]:
+        """As `best`, for a question that is embedded already; by words alone without a vector."""
+        where = where or {}
+        with self.database.reading() as db:
+            never = listing.never_recalled(db, self.kind)
+            pool = max(n, fusion.POOL) + len(never)
+            words = fusion.word_shares(db, self.kind, question, where, limit=pool)
+        cosines: dict[str, float] = {}
+        if vector is not None:
+            cosines = {hit.id: hit.score for hit in self.nearest(vector, n=pool, where=where)}
+            others = self.resident().vectors(words.keys() - cosines)
+            cosines |= {id: float(own @ vector) for id, own in others.items()}
+        rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
+        hits = fusion.fused(rows, self.kind, question, cosines=cosines, words=words)
+        return (hits if vector is None else self._compared_by_token(question, hits))[:n]
+
+    def _compared_by_token(self, question: str, hits: list[EntryHit]) -> list[EntryHit]:
+        """The first ordered by late interaction, where kind and model have it and it reads the language."""
+        model = self._model.embedder
+        if not self.kind.has_token_states or not isinstance(model, TokenEmbedder) or self.not_read(question):
+            return hits
+        if isinstance(model, ForeignReader) and model.is_foreign(question):
+            return hits  # its words are read by the model that reads English alone
+        texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: late_interaction.FIRST]}
+        if self.can_write:
+            self.add_token_states([*texts])
+        states = late_interaction.stored_states(self.database, [*texts], model.name)
+        lacking = [id for id in texts if id not in states]
+        states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
+        return late_interaction.ordered(hits, model.embed_tokens([question])[0], states)
+
+    def add_token_states(self, ids: Sequence[str]) -> None:
+        """Compute what late interaction needs of these entries, so that no question waits for it.
+
+        A full disk must not prevent an answer.
+        """
+        self.database.check_writable()
+        model = self._model.embedder
+        if self.kind.has_token_states and isinstance(model, TokenEmbedder):
+            with contextlib.suppress(NotWritten):
+                late_interaction.add_states(self.database, self.kind, ids, model)
+
+    def not_read(self, text: str) -> str:
+        """The sentence that says that this kind's model does not read the language of a text, or ""."""
+        self.actor.check_login()
+        return multilingual.not_read(text, self._model.name)
+
+    def caveat(self, question: str) -> str:
+        """Why an answer may lack what is stored: the fault of the file, or the language; or ""."""
+        return self.fault or self.not_read(question)
+
+    def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
+        """The pinned entries that pass the filters, and then the n others that fit the question best."""
+        vector = self.question_or_none(question)
+        found = self.best_with(question, vector, n=n + len(self.pinned(where)), where=where)
+        return self.pinned_first(question, vector, found, n=n, where=where)
+
+    def pinned_first(
+        self, question: str, vector: NDArray[np.float32] | None, found: Sequence[EntryHit], *, n: int,
         where: Where | None = None,
-        before: float | None = None,
-        order: str = "",
-        offset: int = 0,
-        limit: int | None = 100,
-    ) -> list[Row]:
-        """A page of the entries that contain all the words and pass the filters.
+    ) -> list[EntryHit]:  # fmt: skip
+        """The pinned entries that pass the filters, and then the first n others of what was found."""
+        pinned = self.pinned(where)
+        known = {hit.row["id"]: hit for hit in found}
+        rows = self.rows([id for id in pinned if id not in known])
+        cosines = (
+            {}
+            if vector is None
+            else {
+                id: float(own @ vector)
+                for id, own in self.resident().vectors(row["id"] for row in rows).items()
+            }
+        )
+        known |= {
+            hit.row["id"]: hit for hit in fusion.fused(rows, self.kind, question, cosines=cosines, words={})
+        }
+        others = [hit for hit in found if hit.row["id"] not in pinned]
+        return [*(known[id] for id in pinned if id in known), *others[:n]]
 
-        `before`: only entries neither written nor edited since then (UNIX seconds).
-        """
+    def pinned(self, where: Where | None = None) -> list[str]:
+        """The entries that are in every context and pass these filters, oldest first."""
         with self.database.reading() as db:
-            return listing.find(
-                db, self.kind, words=words, where=where or {}, before=before,
-                order=order, offset=offset, limit=limit,
-            )  # fmt: skip
+            return listing.recalled(db, self.kind, where or {}, state="pinned")
 
-    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
-        """How many entries match, at a moment in the past if `before` (UNIX seconds) is given."""
+    def never_recalled(self, where: Where | None = None) -> list[str]:
+        """The entries that are in no context and pass these filters, oldest first."""
         with self.database.reading() as db:
-            return listing.count(db, self.kind, words=words, where=where or {}, before=before)
+            return listing.recalled(db, self.kind, where or {}, state="never")
 
-    def written(self, ids: Sequence[str]) -> dict[str, float]:
-        """When each entry was written or last edited (UNIX seconds)."""
-        with self.database.reading() as db:
-            return listing.written(db, self.kind, ids)
-
-    def counts(self, column: str = "") -> dict[str, int]:
-        """How many entries each world, session or protocol has, or each value of another filter column.
-
-        Raises InvalidInput if the entries are not filtered by this column.
-        """
-        column = column or self.kind.scope
-        if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
-            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
-        with self.database.reading() as db:
-            return listing.counts(db, self.kind, column)
-
-    def scopes(self) -> list[str]:
-        """Every world, session or protocol, also an empty world; none for kinds without them."""
-        with self.database.reading() as db:
-            named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
-            used = listing.counts(db, self.kind, self.kind.scope) if self.kind.scope else {}
-        return sorted({*named, *used})
-
-    def within(self, scope: str) -> dict[str, str]:
-        """The filter for one world, session or protocol, none for "". Raises UnknownEntry."""
-        if not scope:
-            return {}
-        if not (column := self.kind.scope):
-            raise InvalidInput(f"{self.kind.name} belong to no world, session or protocol")
-        check_known(scope, self.scopes(), what=column.removesuffix("_id"))
-        return {column: scope}
-
-    def scopes_ever(self) -> list[str]:
-        """Every world, session or protocol that an entry, or a change that waits, has or had."""
-        with self.database.reading() as db:
-            return listing.scopes_ever(db, self.kind) if self.kind.scope else []
-
-    def vector(self, id: str) -> NDArray[np.float32] | None:
-        """The entry's vector, by the model that it names; None if it has none yet."""
-        with self.database.reading() as db:
-            row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
-        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
-
-    def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:
-        """Events of entries, newest first."""
-        with self.database.reading() as db:
-            return listing.history(db, self.kind, id=id, limit=limit)
-
-    def versions(self, id: str) -> list[EntryVersion]:
-        """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
-        with self.database.reading() as db:
-            found = versions(db, self.kind, id)
-        if not found:
-            raise self.unknown(id)
-        return found
-
-    def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
-        """Decisions about this kind, newest first."""
-        of_kind = "EXISTS (SELECT 1 FROM history h WHERE h.decision = d.number AND h.kind = ?)"
-        with self.database.reading() as db:
-            return listing.decisions(db, of_kind, [self.kind.name], limit=limit)
-
-    def decided(self, decision: str | None) -> list[str] | None:
-        """The entries that this decision changed, in their order; None if it was not made yet.
-
-        Raises NotPermitted if another person made it.
-        """
-        if decision is None:
+    def question_or_none(self, text: str) -> NDArray[np.float32] | None:
+        """The vector of a question; None, with the reason in the log, while the model is away."""
+        try:
+            return self.question(text)
+        except ModelUnavailable as error:
+            log.warning("%s is searched by words alone: %s", self.kind.name, error)
             return None
+
+    def log_retrieval(
+        self,
+        question: str,
+        hits: Sequence[Retrieved],
+        *,
+        scope: str,
+        n: int = 0,
+        where: Where | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
+
+        `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
+        """
+        self.actor.check_login()
+        self.keep_context(
+            question, [(hit.row["id"], _likeness(hit)) for hit in hits],
+            scope=scope, n=n, where=where or {}, threshold=threshold,
+        )  # fmt: skip
+        texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
+        self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
+
+    @property
+    def keeps_contexts(self) -> bool:
+        """Whether the setting says to keep what is handed out."""
+        return self._retrievals.keeps_contexts
+
+    def keep_context(
+        self,
+        question: str,
+        found: Sequence[tuple[str, float]],
+        *,
+        scope: str,
+        n: int,
+        where: Where,
+        threshold: float | None = None,
+    ) -> None:
+        """Keep these ids with their present versions and their scores, if the setting says so."""
+        self.actor.check_login()
+        if not self.keeps_contexts:
+            return
         with self.database.reading() as db:
-            row = db.execute("SELECT number, who FROM decisions WHERE id = ?", [decision]).fetchone()
-            if row is None:
-                return None
-            if row["who"] != self.actor.name:
-                raise NotPermitted("another user made a decision with this id")
-            query = "SELECT id FROM history WHERE decision = ? AND kind = ? ORDER BY number"
-            found = db.execute(query, [row["number"], self.kind.name]).fetchall()
-        return [*dict.fromkeys(one["id"] for one in found)]
+            versions = listing.versions_of(db, self.kind, [id for id, _ in found])
+        entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
+        self._retrievals.keep(
+            question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
+            at=self.clock(),
+        )  # fmt: skip
+
+    def resident(self) -> ResidentEntries:
+        """The vectors in memory, brought up to date with the file."""
+        model = self._model.name
+        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
+        if resident is None:
+            self._residents.clear()
+            resident = self._residents[model] = ResidentEntries(self.kind, model=model)
+        with self.database.one_moment() as db:
+            resident.refresh(db)
+        return resident
+
+
+def _likeness(hit: Retrieved) -> float:
+    """The cosine, 0 for one that words alone found; of a context's entry its score."""
+    return hit.cosine or 0.0 if isinstance(hit, EntryHit) else hit.score

@@ -25,7 +25,7 @@ _MOST_WORDS = 16  # of a question without a telling one
 
 
 @dataclass(frozen=True, slots=True)
-class PassageHit:
+class EntryHit:
     """An entry, and what words and meaning each gave to its place."""
 
     row: dict[str, Any]
@@ -93,7 +93,7 @@ def fused(
     *,
     cosines: Mapping[str, float],
     words: Mapping[str, float],
-) -> list[PassageHit]:
+) -> list[EntryHit]:
     """These entries by their score, best first; ties by id, so that answers are reproducible."""
     wanted = question_words(question)
     hits = []
@@ -101,7 +101,7 @@ def fused(
         id, text = row["id"], searched_text(row, kind)
         found, cosine = words_in(text, wanted), cosines.get(row["id"])
         part = words.get(id, 0.0) * len(found) / max(1, len(wanted))
-        hits.append(PassageHit(row, (cosine or 0.0) + WEIGHT * part, cosine, part, found, len(wanted)))
+        hits.append(EntryHit(row, (cosine or 0.0) + WEIGHT * part, cosine, part, found, len(wanted)))
     return sorted(hits, key=lambda hit: (-hit.score, hit.row["id"]))
 
 

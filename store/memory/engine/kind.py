@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+Row = dict[str, Any]
+
 
 def _nothing_more(row: Any) -> dict[str, Any]:
     """Chroma gets only the filter columns, as SQLite has them."""

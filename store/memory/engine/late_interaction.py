@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import TokenEmbedder, unit
 from store.memory.engine.database import Database
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.kind import MemoryKind
 
 FIRST = 30  # entries that are ordered; the right one is among the first 20 as often
@@ -80,7 +80,7 @@ def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[st
     return {row["id"]: unpacked(row["states"], row["dimensions"]) for row in rows}
 
 
-def ordered(hits: Sequence[PassageHit], question: States, states: Mapping[str, States]) -> list[PassageHit]:
+def ordered(hits: Sequence[EntryHit], question: States, states: Mapping[str, States]) -> list[EntryHit]:
     """The first hits by their closeness, then the others, none with a higher score than the last of them."""
     first = []
     for hit in hits[:FIRST]:

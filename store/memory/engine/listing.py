@@ -39,68 +39,16 @@ class MemoryDecision(PastDecision):
     kinds: tuple[str, ...] = ()
 
 
-def rows(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries in this order, each with the model of its vector."""
-    found: dict[str, dict[str, Any]] = {}
+def rows(
+    db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[Any], *, key: str = "id"
+) -> list[dict[str, Any]]:
+    """The entries with these values of the key, in this order, each with the model of its vector."""
+    found: dict[Any, dict[str, Any]] = {}
     for start in range(0, len(ids), _MANY):
         part = ids[start : start + _MANY]
-        for row in db.execute(f"SELECT * FROM {with_any_vector(kind)} WHERE id IN ({marks(part)})", part):
-            found[row["id"]] = entry(row)
+        for row in db.execute(f"SELECT * FROM {with_any_vector(kind)} WHERE {key} IN ({marks(part)})", part):
+            found[row[key]] = entry(row)
     return [found[id] for id in dict.fromkeys(ids) if id in found]
-
-
-def find(
-    db: sqlite3.Connection,
-    kind: MemoryKind,
-    *,
-    words: str,
-    where: Where,
-    before: float | None,
-    order: str,
-    offset: int,
-    limit: int | None,
-) -> list[dict[str, Any]]:
-    """A page of the entries that match, in this order."""
-    filters, values = conditions(kind, words, where, before)
-    chosen = db.execute(  # numbers alone: sorting whole rows would move every text
-        f"SELECT rowid FROM {kind.table} WHERE {filters} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
-        [*values, -1 if limit is None else limit, offset],
-    ).fetchall()
-    found: dict[int, dict[str, Any]] = {}
-    for start in range(0, len(chosen), _MANY):
-        part = [row[0] for row in chosen[start : start + _MANY]]
-        for row in db.execute(f"SELECT * FROM {with_any_vector(kind)} WHERE rowid_ IN ({marks(part)})", part):
-            found[row["rowid_"]] = entry(row)
-    return [found[row[0]] for row in chosen if row[0] in found]
-
-
-def count(db: sqlite3.Connection, kind: MemoryKind, *, words: str, where: Where, before: float | None) -> int:
-    """How many entries match."""
-    filters, values = conditions(kind, words, where, before)
-    return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {filters}", values).fetchone()[0])
-
-
-def counts(db: sqlite3.Connection, kind: MemoryKind, column: str) -> dict[str, int]:
-    """How many entries have each value of this column."""
-    found = db.execute(
-        f"SELECT {column}, count(*) FROM {kind.table} WHERE {column} IS NOT NULL "
-        f"GROUP BY {column} ORDER BY {column}"
-    )
-    return {str(row[0]): row[1] for row in found}
-
-
-def scopes_ever(db: sqlite3.Connection, kind: MemoryKind) -> list[str]:
-    """Every world, session or protocol that an entry, or a change that waits, has or had."""
-    inside = f"$.{kind.scope}"
-    found = db.execute(
-        f"SELECT {kind.scope} AS name FROM {kind.table} UNION "
-        "SELECT json_extract(before, ?) FROM history WHERE tbl = ? UNION "
-        "SELECT json_extract(row, ?) FROM pending WHERE kind = ? UNION "
-        "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history "
-        "WHERE tbl = 'pending' AND kind = ? ORDER BY 1",
-        [inside, kind.table, inside, kind.name, inside, kind.name],
-    )
-    return [str(row[0]) for row in found if row[0] is not None]
 
 
 def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, float]:
@@ -111,23 +59,6 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
         rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks(part)})", part)
         found |= dict(rows.fetchall())
     return found
-
-
-def history(db: sqlite3.Connection, kind: MemoryKind, *, id: str | None, limit: int) -> list[MemoryEvent]:
-    """The decisions about this entry, or about all of the kind, newest first."""
-    found = db.execute(
-        f"SELECT h.id, h.before, d.id AS decision, d.verb, d.who, d.at, {IS_UNDONE} AS is_undone "
-        "FROM history h JOIN decisions d ON d.number = h.decision "
-        "WHERE h.kind = ? AND h.id = coalesce(?, h.id) ORDER BY h.number DESC LIMIT ?",
-        [kind.name, id, limit],
-    )
-    return [
-        MemoryEvent(
-            row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
-            bool(row["is_undone"]),
-        )
-        for row in found
-    ]  # fmt: skip
 
 
 def decisions(
@@ -263,7 +194,7 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
     return " AND ".join(parts), values
 
 
-def _order(db: sqlite3.Connection, kind: MemoryKind, order: str) -> str:
+def ordered(db: sqlite3.Connection, kind: MemoryKind, order: str) -> str:
     """SQL for a column to sort by, with "-" before it for descending; ties by age."""
     column = order.removeprefix("-")
     if not column:

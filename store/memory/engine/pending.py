@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.memory.engine.change import PENDING
+from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 
 ACCEPT, REJECT = "accept", "reject"
 
@@ -28,35 +28,35 @@ class PendingEntry:
     created_at: float  # UNIX seconds
 
 
-def waiting(passages: Passages) -> list[PendingEntry]:
+def waiting(entries: Entries) -> list[PendingEntry]:
     """The pending changes of this kind, oldest first."""
-    with passages.database.reading() as db:
+    with entries.database.reading() as db:
         found = db.execute(
-            "SELECT * FROM pending WHERE kind = ? ORDER BY at, rowid", [passages.kind.name]
+            "SELECT * FROM pending WHERE kind = ? ORDER BY at, rowid", [entries.kind.name]
         ).fetchall()
-    return [_entry(passages.kind, row) for row in found]
+    return [_entry(entries.kind, row) for row in found]
 
 
-def count(passages: Passages) -> int:
+def count(entries: Entries) -> int:
     """The number of pending changes of this kind."""
-    with passages.database.reading() as db:
+    with entries.database.reading() as db:
         query = "SELECT count(*) FROM pending WHERE kind = ?"
-        return int(db.execute(query, [passages.kind.name]).fetchone()[0])
+        return int(db.execute(query, [entries.kind.name]).fetchone()[0])
 
 
 def accept(
-    passages: Passages, ids: Sequence[str], *, actor: str = "", decision: str | None = None
+    entries: Entries, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> list[str]:
     """Carry out what waits under these ids, as written by its agent, in one transaction; returns which did.
 
     One undoable decision, or a part of that with this id. Raises ModelUnavailable if it
     cannot be embedded.
     """
-    passages.refuse_agents(ACCEPT)
-    chosen = [one for one in waiting(passages) if one.id in set(ids)]
-    texts = [str(one.row[passages.kind.text]) for one in chosen if one.row]
-    new, accepted = passages.embed(texts), []
-    with passages.change(ACCEPT, actor=actor, decision=decision) as change:
+    entries.refuse_agents(ACCEPT)
+    chosen = [one for one in waiting(entries) if one.id in set(ids)]
+    texts = [str(one.row[entries.kind.text]) for one in chosen if one.row]
+    new, accepted = entries.embed(texts), []
+    with entries.change(ACCEPT, actor=actor, decision=decision) as change:
         agent, via = change.agent, change.via
         change.store(new)
         for one in chosen:
@@ -74,11 +74,11 @@ def accept(
 
 
 def reject(
-    passages: Passages, ids: Sequence[str], *, actor: str = "", decision: str | None = None
+    entries: Entries, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> list[str]:
     """Discard what waits under these ids, as `accept` carries it out; returns which did."""
-    passages.refuse_agents(REJECT)
-    with passages.change(REJECT, actor=actor, decision=decision) as change:
+    entries.refuse_agents(REJECT)
+    with entries.change(REJECT, actor=actor, decision=decision) as change:
         found = [id for id in dict.fromkeys(ids) if change.row(PENDING, id) is not None]
         for id in found:
             change.remove(id, table=PENDING)

@@ -1,7 +1,7 @@
 """One kind as it was at a moment, or as it would be: in memory, for questions alone.
 
-    past = as_of(passages, moment)           # the entries that counted then
-    other = as_of(passages, None, changed=…) # today's entries, some of them changed
+    past = as_of(entries, moment)           # the entries that counted then
+    other = as_of(entries, None, changed=…) # today's entries, some of them changed
 
 The rows are those of today, with each that changed since as the history has it. Nothing is stored, so what is
 forgotten later is not in it.
@@ -25,8 +25,8 @@ from store.errors import ModelUnavailable, ReadOnly
 from store.memory.engine import listing, vectors
 from store.memory.engine.change import ADOPTED, RECALL
 from store.memory.engine.database import Database, prepare
+from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.questions import Questions
 from store.memory.engine.retrievals import Retrievals
 
@@ -62,51 +62,52 @@ class PastDatabase(Database):
 
 
 def as_of(
-    passages: Passages,
+    entries: Entries,
     moment: float | None,
     *,
     changed: Changed | None = None,
     embedder: Embedder | None = None,
-) -> Passages:
+) -> Entries:
     """The entries as they were at this moment (UNIX seconds; None: now), for questions alone.
 
     `changed` replaces them by what they would be; texts without a vector are embedded, with `embedder` by
     that model.
     """
-    past = copy(passages)
-    model = embedder or passages.embedder_or_none()
+    past = copy(entries)
+    model = embedder or entries.embedder_or_none()
     past.database = PastDatabase(
-        passages.database, lambda: _built(passages, moment, changed=changed, embedder=model)
+        entries.database, lambda: _built(entries, moment, changed=changed, embedder=model)
     )
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
-    past.questions = Questions(past.database, passages.kind.name, passages.clock, writable=False)
-    past._retrievals = Retrievals(passages.database.path, kind=passages.kind.name, detail="", days=0)
+    past.questions = Questions(past.database, entries.kind.name, entries.clock, writable=False)
+    past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 
 
-def texts_at(passages: Passages, moment: float | None) -> dict[str, str]:
+def texts_at(entries: Entries, moment: float | None) -> dict[str, str]:
     """The text of every entry that counted at this moment (UNIX seconds; None: now), by id."""
-    kind = passages.kind
-    with passages.database.one_moment() as db:
+    kind = entries.kind
+    with entries.database.one_moment() as db:
         return {row["id"]: row[kind.text] for row in _rows(db, kind, kind.table, moment)}
 
 
 def _built(
-    passages: Passages, moment: float | None, *, changed: Changed | None, embedder: Embedder | None
+    entries: Entries, moment: float | None, *, changed: Changed | None, embedder: Embedder | None
 ) -> sqlite3.Connection:
-    kind = passages.kind
+    kind = entries.kind
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     db.row_factory = sqlite3.Row
     prepare(db)
-    with passages.database.one_moment() as present:
+    with entries.database.one_moment() as present:
         rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL, ADOPTED)}
         _copy_history(present, db, kind, moment)
-    model = embedder.name if embedder else passages.model
-    entries = rows[kind.table]
-    rows[kind.table] = entries = changed(entries) if changed else entries
-    found = _vectors(passages, [row[kind.text] for row in entries], model, embedder)
+    model = embedder.name if embedder else entries.model
+    if changed:
+        rows[kind.table] = changed(rows[kind.table])
+    texts = [row[kind.text] for row in rows[kind.table]]
+    found = _vectors(entries, texts, model, embedder)
     db.execute("BEGIN")
     for table, alike in rows.items():
         for names, same in groupby(alike, key=tuple):  # restored rows lack the number of others
@@ -180,12 +181,12 @@ def _copy_history(
 
 
 def _vectors(
-    passages: Passages, texts: Iterable[str], model: str, embedder: Embedder | None
+    entries: Entries, texts: Iterable[str], model: str, embedder: Embedder | None
 ) -> dict[str, bytes]:
     """The vectors of these texts by key; while the model is away, those that are stored."""
     sources = {one.key: one for one in (vectors.source(model, text) for text in texts)}
-    query = f"SELECT vector FROM {passages.kind.vectors} WHERE key = ?"
-    with passages.database.reading() as db:
+    query = f"SELECT vector FROM {entries.kind.vectors} WHERE key = ?"
+    with entries.database.reading() as db:
         found = {key: row[0] for key in sources if (row := db.execute(query, [key]).fetchone())}
     with suppress(ModelUnavailable):
         if embedder:

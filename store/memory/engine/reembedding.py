@@ -10,26 +10,24 @@ from store.embedding.protocol import Embedder
 from store.embedding.reembed import embed_missing
 from store.errors import NotWritten
 from store.memory.engine import vectors
+from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.resident import EPOCH
 from store.memory.engine.vectors import NEXT_MODEL
 from store.progress import Progress
 
 
-def reembed(
-    passages: Passages, embedder: Embedder | None = None, *, progress: Progress | None = None
-) -> bool:
+def reembed(entries: Entries, embedder: Embedder | None = None, *, progress: Progress | None = None) -> bool:
     """Embed what has no vector of this model, then make it this kind's model; False if cancelled.
 
     Without `embedder` it is the kind's own. Raises NotWritten if another process chooses another model
     meanwhile; no vector is lost then, nor by a crash.
     """
-    embedder, kind = embedder or passages.embedder, passages.kind
+    embedder, kind = embedder or entries.embedder, entries.kind
     progress = progress or Progress()
-    if embedder.name == passages.model:
-        return _embed(passages, embedder, progress=progress)
-    passages.database.set_meta(NEXT_MODEL, embedder.name)
+    if embedder.name == entries.model:
+        return _embed(entries, embedder, progress=progress)
+    entries.database.set_meta(NEXT_MODEL, embedder.name)
     model, following = kind.key("model"), kind.key(NEXT_MODEL)
 
     def check(db: sqlite3.Connection) -> None:
@@ -45,19 +43,19 @@ def reembed(
         db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
         count_up(db, kind.key(EPOCH))
 
-    done = _embed(passages, embedder, check=check, switch=switch, progress=progress)
+    done = _embed(entries, embedder, check=check, switch=switch, progress=progress)
     if done:
-        passages.use(embedder)
+        entries.use(embedder)
     return done
 
 
-def embed_new(passages: Passages, *, progress: Progress | None = None) -> bool:
+def embed_new(entries: Entries, *, progress: Progress | None = None) -> bool:
     """Embed what has no vector of this kind's model; False if cancelled.
 
     Where entries may come with vectors of other models, those wait until a person chooses one.
     """
-    leaves_others = passages.kind.keeps_models
-    return _embed(passages, passages.embedder, progress=progress or Progress(), leaves_others=leaves_others)
+    leaves_others = entries.kind.keeps_models
+    return _embed(entries, entries.embedder, progress=progress or Progress(), leaves_others=leaves_others)
 
 
 def _nothing(db: sqlite3.Connection) -> None:
@@ -65,7 +63,7 @@ def _nothing(db: sqlite3.Connection) -> None:
 
 
 def _embed(
-    passages: Passages,
+    entries: Entries,
     embedder: Embedder,
     *,
     progress: Progress,
@@ -73,7 +71,7 @@ def _embed(
     switch: Callable[[sqlite3.Connection], None] = _nothing,
     leaves_others: bool = False,
 ) -> bool:
-    kind = passages.kind
+    kind = entries.kind
     ids = defaultdict[str, list[str]](list)  # the entries that each key stands for
     epoch, seen = "", 0  # as of `ids`
     lacking = f"{kind.table} p {vectors.joined(kind, model=':model')} WHERE length(v.vector) IS NOT :size"
@@ -98,7 +96,7 @@ def _embed(
         if _state(db, kind)[0] != epoch:  # texts may have been deleted for good meanwhile
             return False
         db.executemany(f"DELETE FROM {kind.vectors} WHERE key = ?", zip(keys))  # those of another length
-        if embedder.name == passages.model:
+        if embedder.name == entries.model:
             query = (
                 f"SELECT p.id, {vectors.key(kind, '?')} FROM changes c "
                 f"JOIN {kind.table} p ON p.id = c.id WHERE +c.tbl = ? AND c.number > ?"
@@ -114,10 +112,10 @@ def _embed(
         return True
 
     done = embed_missing(
-        passages.database, embedder, missing=missing, switch=switch, progress=progress,
+        entries.database, embedder, missing=missing, switch=switch, progress=progress,
         table=kind.vectors, before_each=before_each,
     )  # fmt: skip
-    passages.changed()
+    entries.changed()
     return done
 
 

@@ -22,7 +22,7 @@ _AT_ONCE = 1024  # rows read together
 
 
 @dataclass(frozen=True, slots=True)
-class PassageMatch:
+class EntryMatch:
     """An entry and its cosine with the query."""
 
     id: str
@@ -30,25 +30,25 @@ class PassageMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageScores:
+class EntryScores:
     """Every entry's cosine, and whether it passes the filters; rows in no order."""
 
     ids: Sequence[str]
     cosines: Vector  # (n,)
     passing: NDArray[np.bool_]  # (n,)
 
-    def best(self, n: int, *, floor: float | None = None) -> list[PassageMatch]:
+    def best(self, n: int, *, floor: float | None = None) -> list[EntryMatch]:
         """The n entries that pass with the highest cosine; ties by id, so that answers are reproducible."""
         keep = self.passing if floor is None else self.passing & (self.cosines >= floor)
         rows = np.flatnonzero(keep)
         if len(rows) > n:  # everything at least as good as the nth, so that ties are settled below
             threshold = np.partition(self.cosines[rows], len(rows) - n)[len(rows) - n]
             rows = rows[self.cosines[rows] >= threshold]
-        found = [PassageMatch(self.ids[row], float(self.cosines[row])) for row in rows.tolist()]
+        found = [EntryMatch(self.ids[row], float(self.cosines[row])) for row in rows.tolist()]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))[:n]
 
 
-class ResidentPassages:
+class ResidentEntries:
     """Updated from `changes`; entries without a row or a vector are dropped."""
 
     def __init__(self, kind: MemoryKind, *, model: str) -> None:
@@ -70,7 +70,7 @@ class ResidentPassages:
                 self._epoch = epoch
             self._apply_changes(db)
 
-    def scores(self, vector: Vector, where: Where, *, only: Collection[str] | None = None) -> PassageScores:
+    def scores(self, vector: Vector, where: Where, *, only: Collection[str] | None = None) -> EntryScores:
         """Every entry's cosine with this unit vector; with `only`, no other entries pass.
 
         Raises InvalidInput if the vector has another length than the model's.
@@ -78,13 +78,13 @@ class ResidentPassages:
         with self._lock:
             count = len(self._ids)
             if count == 0:
-                return PassageScores((), np.zeros(0, np.float32), np.zeros(0, np.bool_))
+                return EntryScores((), np.zeros(0, np.float32), np.zeros(0, np.bool_))
             if vector.shape != self._matrix.shape[1:]:
                 raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.model}")
             passing = self._passing(where)
             if only is not None:
                 passing &= np.fromiter((id in only for id in self._ids), np.bool_, count)
-            return PassageScores(tuple(self._ids), self._matrix[:count] @ vector, passing)
+            return EntryScores(tuple(self._ids), self._matrix[:count] @ vector, passing)
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
         """Copies of these entries' vectors; those without one are left out."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine import foreign_metadata
+from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
-from store.memory.engine.passages import Passages
 from store.memory.engine.vectors import joined, with_any_vector
 
 _BATCH = 500
@@ -24,14 +24,14 @@ class ExportEntry:
     vector: bytes | None
 
 
-def entries(passages: Passages, *, model: str = "", table: str = "") -> Iterator[list[ExportEntry]]:
+def batches(entries: Entries, *, model: str = "", table: str = "") -> Iterator[list[ExportEntry]]:
     """All entries in the order in which they were written; vectors by `model`, "" for the kind's own."""
-    kind, model, last = passages.kind, model or passages.model, -1
+    kind, model, last = entries.kind, model or entries.model, -1
     source = f"SELECT *, NULL AS asked FROM (SELECT rowid AS rowid_, * FROM {table} WHERE ? <> '') p"
     if table in ("", kind.table):
         source = f"SELECT p.*, v.vector AS asked FROM {with_any_vector(kind)} p {joined(kind, model='?')}"
     while True:
-        with passages.database.reading() as db:
+        with entries.database.reading() as db:
             query = f"{source} WHERE p.rowid_ > ? ORDER BY p.rowid_ LIMIT ?"
             rows = db.execute(query, [model, last, _BATCH]).fetchall()
             if not rows:

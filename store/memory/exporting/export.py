@@ -17,7 +17,7 @@ from store.chroma.process import ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.engine.errors import InvalidInput
 from store.memory.exporting import notes
-from store.memory.exporting.entries import ExportEntry, entries, metadata_of
+from store.memory.exporting.entries import ExportEntry, batches, metadata_of
 from store.memory.opened import OpenedMemory
 from store.memory.transcripts.tables import TABLES
 from store.outcome import Outcome, Refusal
@@ -79,8 +79,8 @@ def _to_chroma(
     chroma = WriterProcess(CollectionWriter, staged)
     try:
         for kind in kinds:
-            text = memory.passages[kind].kind.text
-            for batch in entries(memory.passages[kind], model=model):
+            text = memory.kinds[kind].kind.text
+            for batch in batches(memory.kinds[kind], model=model):
                 whole = [entry for entry in batch if entry.vector is not None]
                 chroma.add(kind, _texts(kind, text, whole))
                 outcome.done += [entry.row["id"] for entry in whole]
@@ -103,7 +103,7 @@ def _texts(kind: str, text: str, whole: Sequence[ExportEntry]) -> Texts:
 
 
 def _to_notes(memory: OpenedMemory, staged: Path, outcome: Outcome) -> None:
-    for batch in entries(memory.passages[MEMORIES]):
+    for batch in batches(memory.kinds[MEMORIES]):
         for entry in batch:
             place = staged / notes.place(entry.row, entry.metadata)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _to_table(memory: OpenedMemory, staged: Path, suffix: str, model: str, outco
         writer = csv.writer(file)
         if suffix not in _LINES:
             writer.writerow(("id", "content", "embedding", "metadata"))
-        for batch in entries(memory.passages[DOCUMENTS], model=model):
+        for batch in batches(memory.kinds[DOCUMENTS], model=model):
             for entry in batch:
                 numbers = _numbers(entry.vector)
                 metadata = metadata_of(DOCUMENTS, entry)
@@ -132,11 +132,11 @@ def _to_table(memory: OpenedMemory, staged: Path, suffix: str, model: str, outco
 
 
 def _to_database(memory: OpenedMemory, staged: Path, outcome: Outcome) -> None:
-    passages = memory.passages[TRANSCRIPTS]
+    entries = memory.kinds[TRANSCRIPTS]
     with closing(sqlite3.connect(staged)) as db:
         db.executescript(TABLES)
         for table in ("transcripts", "transcript_vectors", "events"):
-            for batch in entries(passages, table=table):
+            for batch in batches(entries, table=table):
                 for entry in batch:
                     row = dict(entry.row)
                     if model := row.get("embedding_model"):

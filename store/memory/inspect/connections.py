@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from store.catalog.filters import Filter
-from store.memory.engine.entries import Row
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
+from store.memory.engine.kind import Row
 from store.memory.opened import OpenedMemory
 from store.reading.reader import Reader
 from store.records import Record
@@ -49,14 +49,14 @@ def mentions(memory: OpenedMemory, record: Record, *, near: int = NEAR) -> list[
     """The entries of every kind that name this coin, then those nearest to its caption."""
     found: list[Mention] = []
     about = "\n".join(filter(None, [record.name, record.description, *record.caption.values()]))
-    for passages in memory.passages.values():
-        named = [*_naming(passages, record)]
+    for entries in memory.kinds.values():
+        named = [*_naming(entries, record)]
         found += named
-        if near and passages.count():
+        if near and entries.count():
             known = {mention.row["id"] for mention in named}
             found += [
-                Mention(passages.kind.name, row, "meaning", score)
-                for row, score in passages.search(about, n=near)
+                Mention(entries.kind.name, row, "meaning", score)
+                for row, score in entries.search(about, n=near)
                 if row["id"] not in known
             ]
     order = {"name": 0, "ticker": 1, "meaning": 2}
@@ -87,23 +87,23 @@ def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[CoinMention
     return [CoinMention(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
 
 
-def _naming(passages: Passages, record: Record) -> Iterator[Mention]:
+def _naming(entries: Entries, record: Record) -> Iterator[Mention]:
     phrases = [phrase for given in (record.name, record.ticker) if (phrase := _phrase(given))]
     if not phrases:
         return
-    table, words = passages.kind.table, passages.kind.words
-    with passages.database.reading() as db:
+    table, words = entries.kind.table, entries.kind.words
+    with entries.database.reading() as db:
         rows = db.execute(
             f"SELECT p.id FROM {words} w CROSS JOIN {table} p ON p.rowid = w.rowid "
             f"WHERE {words} MATCH ? LIMIT ?",
             [" OR ".join(phrases), _LOOKED_AT],
         ).fetchall()
     found = 0
-    for row in passages.rows([row[0] for row in rows]):
-        named = _named(row[passages.kind.text], name=record.name, ticker=record.ticker)
+    for row in entries.rows([row[0] for row in rows]):
+        named = _named(row[entries.kind.text], name=record.name, ticker=record.ticker)
         if named and found < _MOST:
             found += 1
-            yield Mention(passages.kind.name, row, named[0], place=named[1])
+            yield Mention(entries.kind.name, row, named[0], place=named[1])
 
 
 def _phrase(text: str) -> str:

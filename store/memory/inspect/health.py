@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from store.embedding.multilingual import MULTILINGUAL as MULTILINGUAL
 from store.embedding.multilingual import unread_language
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
 from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.opened import OpenedMemory
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
@@ -43,11 +43,11 @@ class Concern:
     count: int
 
 
-def figures(passages: Passages) -> MemoryFigures:
+def figures(entries: Entries) -> MemoryFigures:
     """The figures of one kind, counted in one pass through its file; 0.8 s for 100,000 entries."""
-    kind, path = passages.kind, passages.database.path
+    kind, path = entries.kind, entries.database.path
     lengths, models = Counter[int](), Counter[str]()
-    with passages.database.reading() as db:
+    with entries.database.reading() as db:
         rows = db.execute(
             f"SELECT length({kind.text}) AS length, coalesce(embedding_model, '') AS model, "
             f"count(*) AS entries FROM {with_any_vector(kind)} GROUP BY length, model"
@@ -58,17 +58,17 @@ def figures(passages: Passages) -> MemoryFigures:
     longest = max(lengths, default=0)
     width = max(1, -(-(longest + 1) // _BINS))
     bins = Counter[int]()
-    for length, entries in lengths.items():
-        bins[length // width] += entries
+    for length, count in lengths.items():
+        bins[length // width] += count
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
     return MemoryFigures(
         kind=kind.name,
         entries=lengths.total(),
-        characters=sum(length * entries for length, entries in lengths.items()),
+        characters=sum(length * count for length, count in lengths.items()),
         shortest=min(lengths, default=0),
         longest=longest,
         size=sum(file.stat().st_size for file in files if file.exists()),
-        model=passages.model,
+        model=entries.model,
         models=dict(sorted(models.items())),
         lengths=[(number * width, bins[number]) for number in range(_BINS)] if lengths else [],
     )
@@ -76,21 +76,21 @@ def figures(passages: Passages) -> MemoryFigures:
 
 def concerns(memory: OpenedMemory) -> list[Concern]:
     """Matters for the curator; `doctor.check` says what is broken."""
-    found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
-    found += [_not_read(passages) for passages in memory.passages.values()]
+    found = [concern for entries in memory.kinds.values() for concern in _of_entries(entries)]
+    found += [_not_read(entries) for entries in memory.kinds.values()]
     found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]
     return [concern for concern in found if concern.count]
 
 
-def _of_entries(passages: Passages) -> list[Concern]:
-    kind = passages.kind
+def _of_entries(entries: Entries) -> list[Concern]:
+    kind = entries.kind
     found = [
         _entries(
-            passages, "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", remedy="delete them"
+            entries, "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", remedy="delete them"
         ),
         _entries(
-            passages,
-            f"entries without a vector of {passages.model}, so not found by meaning",
+            entries,
+            f"entries without a vector of {entries.model}, so not found by meaning",
             f"id IN (SELECT p.id FROM {kind.table} p {joined(kind)} WHERE v.key IS NULL)",
             remedy="embed them",
         ),
@@ -98,7 +98,7 @@ def _of_entries(passages: Passages) -> list[Concern]:
     if longest := LONGEST.get(kind.name):
         found.append(
             _entries(
-                passages,
+                entries,
                 f"entries longer than a chunk of {longest} characters",
                 f"length({kind.text}) > ?",
                 longest,
@@ -108,26 +108,26 @@ def _of_entries(passages: Passages) -> list[Concern]:
     return found
 
 
-def _not_read(passages: Passages) -> Concern:
+def _not_read(entries: Entries) -> Concern:
     """Entries in a language that the model is known not to read."""
-    table, text = passages.kind.table, passages.kind.text
-    with passages.database.reading() as db:
+    table, text = entries.kind.table, entries.kind.text
+    with entries.database.reading() as db:
         rows = db.execute(f"SELECT id, {text} FROM {table} WHERE {text} GLOB '*[^\x01-\u024f]*'")
-        ids = [row[0] for row in rows if unread_language(row[1], passages.model)]
-    what = f"entries in a language that {passages.model} does not read, so found by their words alone"
+        ids = [row[0] for row in rows if unread_language(row[1], entries.model)]
+    what = f"entries in a language that {entries.model} does not read, so found by their words alone"
     remedy = f"embed them with a model that does, such as {MULTILINGUAL}"
-    return Concern(passages.kind.name, what, ids[:_NAMED], remedy, len(ids))
+    return Concern(entries.kind.name, what, ids[:_NAMED], remedy, len(ids))
 
 
 def unread_worlds(memory: OpenedMemory) -> Concern | None:
     """Files of worlds that were edited since they were loaded."""
     files = memory.lore.unread_files()
     what = "files of worlds that are new or changed, and not imported yet"
-    return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None
+    return _scopes(memory.kinds["world_lore"], what, files, remedy=READ_AGAIN) if files else None
 
 
 def _lore(memory: OpenedMemory) -> list[Concern]:
-    lore = memory.passages["world_lore"]
+    lore = memory.kinds["world_lore"]
     lore_counts = lore.counts()
     without_lore = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
     return [
@@ -145,30 +145,30 @@ def _lore(memory: OpenedMemory) -> list[Concern]:
 
 
 def _sessions(memory: OpenedMemory) -> list[Concern]:
-    sessions = memory.passages["session_memory"]
+    sessions = memory.kinds["session_memory"]
     questions = sessions.questions.all()
     never = [key for key in sessions.counts() if key not in questions]
     return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 
 
 def _transcripts(memory: OpenedMemory) -> list[Concern]:
-    passages = memory.passages["transcript_vectors"]
+    entries = memory.kinds["transcript_vectors"]
     return [
         _entries(
-            passages,
+            entries,
             "chunks of a message that is gone",
             "parent_id NOT IN (SELECT id FROM transcripts)",
             remedy="delete them",
         ),
         _entries(
-            passages,
+            entries,
             f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
             "content_type = 'tool_output' AND span_end = ?",
             MAX_TOOL_OUTPUT_LENGTH,
             remedy="none is needed: the whole text is in the message, and full-text search finds it",
         ),
         _entries(
-            passages,
+            entries,
             f"chunks longer than {SIZES.limit:,} tokens, as older databases have them",
             "token_count > ?",
             SIZES.limit,
@@ -177,13 +177,13 @@ def _transcripts(memory: OpenedMemory) -> list[Concern]:
     ]
 
 
-def _entries(passages: Passages, what: str, condition: str, *values: object, remedy: str) -> Concern:
-    table = passages.kind.table
-    with passages.database.reading() as db:
+def _entries(entries: Entries, what: str, condition: str, *values: object, remedy: str) -> Concern:
+    table = entries.kind.table
+    with entries.database.reading() as db:
         count = db.execute(f"SELECT count(*) FROM {table} WHERE {condition}", [*values]).fetchone()[0]
         rows = db.execute(f"SELECT id FROM {table} WHERE {condition} LIMIT {_NAMED}", [*values]).fetchall()
-    return Concern(passages.kind.name, what, [row[0] for row in rows], remedy, count)
+    return Concern(entries.kind.name, what, [row[0] for row in rows], remedy, count)
 
 
-def _scopes(passages: Passages, what: str, names: list[str], *, remedy: str) -> Concern:
-    return Concern(passages.kind.name, what, names[:_NAMED], remedy, len(names))
+def _scopes(entries: Entries, what: str, names: list[str], *, remedy: str) -> Concern:
+    return Concern(entries.kind.name, what, names[:_NAMED], remedy, len(names))

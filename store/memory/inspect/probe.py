@@ -11,11 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from store.memory.engine.entries import Row
-from store.memory.engine.fusion import POOL, WEIGHT, PassageHit
+from store.memory.engine.entries import Entries
+from store.memory.engine.fusion import POOL, WEIGHT, EntryHit
 from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.kind import Row
 from store.memory.engine.listing import never_recalled
-from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.engine.settings import LOCAL
 from store.memory.kinds import MEMORIES, TRANSCRIPTS
@@ -39,7 +39,7 @@ class ProbeCandidate:
     score: float | None  # the cosine; None where words alone were compared
     calibrated: float | None  # deviations above the mean of all entries of this kind, for this question
     kept_out: KeptOut
-    words: float = 0.0  # as in `PassageHit`
+    words: float = 0.0  # as in `EntryHit`
     late_interaction: float | None = None
     is_local: bool = False  # whether LOCAL compared the meaning
 
@@ -50,7 +50,7 @@ class ProbeCandidate:
 
     @property
     def fit(self) -> float:
-        """Meaning and words together, as the score of `PassageHit`."""
+        """Meaning and words together, as the score of `EntryHit`."""
         return (self.score or 0.0) + WEIGHT * self.words
 
 
@@ -163,31 +163,31 @@ def probe(
     `floor` is the lowest cosine, `budget` the maximum of characters in all, `mmr` λ of marginal relevance.
     While the model is away words alone are compared. Does not count as a question.
     """
-    passages = memory.entries(kind)
+    entries = memory.entries(kind)
     checked_text(question, what="the question")
     checked_count(n, what="n")
     begun = time.perf_counter()
-    vector = passages.question_or_none(question)
+    vector = entries.question_or_none(question)
     embedded = time.perf_counter()
-    with passages.database.reading() as db:
-        never = never_recalled(db, passages.kind)
-    found = passages.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
+    with entries.database.reading() as db:
+        never = never_recalled(db, entries.kind)
+    found = entries.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
     if kind == MEMORIES:
         found.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
     hits = {hit.row["id"]: hit for hit in found}
-    scores = None if vector is None else passages.scores(vector, where)
+    scores = None if vector is None else entries.scores(vector, where)
     cosines = {} if scores is None else dict(zip(scores.ids, map(float, scores.cosines), strict=True))
     passing = (
         set(hits) if scores is None else {scores.ids[at] for at in np.flatnonzero(scores.passing).tolist()}
     )
     order = [*hits, *(id for id in sorted(cosines, key=lambda id: -cosines[id]) if id not in hits)]
     if mmr is not None:
-        order = _diverse(passages, found, order, n=n, floor=floor, mmr=mmr)
+        order = _diverse(entries, found, order, n=n, floor=floor, mmr=mmr)
     mean, deviation = _mean_and_deviation(np.array([*cosines.values()]))
     limits = _Limits(n=n, floor=floor, budget=budget)
 
     def length(id: str) -> int:
-        return sum(len(row[passages.kind.text]) for row in passages.rows([id]))
+        return sum(len(row[entries.kind.text]) for row in entries.rows([id]))
 
     chosen: list[tuple[str, KeptOut]] = []
     misses = 0
@@ -199,17 +199,17 @@ def probe(
         if id not in never:
             kept_out = limits.kept_out(
                 passes=id in passing, score=score, length=partial(length, id),
-                answers=hits[id].answers(passages.least) if id in hits else not passages.least,
+                answers=hits[id].answers(entries.least) if id in hits else not entries.least,
             )  # fmt: skip
         misses += bool(kept_out)
         if not kept_out or misses <= near:
             chosen.append((id, kept_out))
-    rows = {row["id"]: row for row in passages.rows([id for id, _ in chosen])}
+    rows = {row["id"]: row for row in entries.rows([id for id, _ in chosen])}
     shown = [
         ProbeCandidate(
             rows[id], cosines.get(id), (cosines[id] - mean) / deviation if id in cosines else None, kept_out,
             hits[id].words if id in hits else 0.0, hits[id].late_interaction if id in hits else None,
-            passages.model == LOCAL,
+            entries.model == LOCAL,
         )
         for id, kept_out in chosen
         if id in rows
@@ -226,8 +226,8 @@ def probe(
 
 
 def _diverse(
-    passages: Passages,
-    found: Sequence[PassageHit],
+    entries: Entries,
+    found: Sequence[EntryHit],
     order: Sequence[str],
     *,
     n: int,
@@ -238,7 +238,7 @@ def _diverse(
     lowest = -2.0 if floor is None else floor
     near = [hit for hit in found if (hit.cosine or 0.0) >= lowest][: _POOL * n]
     ids = [hit.row["id"] for hit in near]
-    chosen = [ids[at] for at in diverse_order(passages, ids, [hit.score for hit in near], n=n, trade_off=mmr)]
+    chosen = [ids[at] for at in diverse_order(entries, ids, [hit.score for hit in near], n=n, trade_off=mmr)]
     return [*chosen, *(id for id in order if id not in chosen)]
 
 
@@ -259,17 +259,17 @@ def probe_messages(
     `floor` is the lowest cosine, `budget` the maximum of characters in all. While the model is away words
     alone are compared. Does not count as a question.
     """
-    passages = memory.entries(TRANSCRIPTS)
+    entries = memory.entries(TRANSCRIPTS)
     checked_text(question, what="the question")
     by_meaning = mode != "full_text" or floor is not None
-    vector = passages.question_or_none(question) if by_meaning else None
+    vector = entries.question_or_none(question) if by_meaning else None
     how: Mode = "full_text" if vector is None else mode
     mean, deviation = 0.0, 1.0
     if vector is not None:
-        mean, deviation = _mean_and_deviation(passages.resident().scores(vector, {}).cosines)
+        mean, deviation = _mean_and_deviation(entries.resident().scores(vector, {}).cosines)
 
     def found(where: Where) -> list[MessageHit]:
-        return search.search(passages, question, mode=how, where=where, n=n + near, mmr=mmr, vector=vector)
+        return search.search(entries, question, mode=how, where=where, n=n + near, mmr=mmr, vector=vector)
 
     passing = found(where or {})
     known = {hit.message["id"] for hit in passing}
@@ -279,7 +279,7 @@ def probe_messages(
     misses: list[ProbeMessage] = []
     for number, hit in enumerate([*passing, *others]):
         deviations = None if hit.cosine is None else (hit.cosine - mean) / deviation
-        message = ProbeMessage(hit, deviations, "", passages.model == LOCAL)
+        message = ProbeMessage(hit, deviations, "", entries.model == LOCAL)
         kept_out = limits.kept_out(
             passes=number < len(passing), score=hit.cosine, length=partial(len, message.text)
         )

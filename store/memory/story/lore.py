@@ -8,10 +8,10 @@ from typing import Any
 
 from store.disk.files import refused
 from store.errors import ModelUnavailable
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST, as_json, checked_characters, checked_text, for_chroma
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.engine.vectors import source
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
 from store.memory.story.worlds import (
@@ -67,9 +67,9 @@ class Lore(Scoped):
 
     what = "world"
 
-    def __init__(self, passages: Passages, *, folder: Path, refused: list[Refusal]) -> None:
+    def __init__(self, entries: Entries, *, folder: Path, refused: list[Refusal]) -> None:
         """`folder` has the files of worlds."""
-        super().__init__(passages)
+        super().__init__(entries)
         self.folder = folder
         self.refused = refused  # world files that could not be taken in on opening; the same for every actor
 
@@ -106,17 +106,17 @@ class Lore(Scoped):
 
     def worlds(self) -> list[World]:
         """Every world that came from a file."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
 
     def put_file(self, name: str, content: bytes) -> None:
         """Write a world's file to the folder; `load_worlds` loads it."""
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         put_world_file(self.folder, name, content)
 
     def load_worlds(self, *, actor: str = "") -> WorldReport:
         """Load the folder's files that are new or changed; for the others it only compares the content."""
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         known = {world.file: world.hash for world in self.worlds()}
         report = WorldReport()
         seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
@@ -151,14 +151,14 @@ class Lore(Scoped):
         Otherwise the next opening would load what was undone. A file that was changed since stays; one that
         is not kept is left out. Returns the files that the disk refused to move.
         """
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         query = (
             "SELECT h.id, json_extract(h.before, '$.file') AS old_file, w.file, w.hash, "
             "json_extract(h.before, '$.hash') AS old_hash FROM history h "
             "JOIN decisions d ON d.number = h.decision LEFT JOIN worlds w ON w.id = h.id "
             "WHERE h.tbl = 'worlds' AND d.reverses = ?"
         )
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             changed = db.execute(query, [decision]).fetchall()
         worlds, stayed = self.worlds(), list[Refusal]()
         for row in changed:
@@ -185,12 +185,12 @@ class Lore(Scoped):
         """Store a world's base lore in chunks, and delete what its file had and no longer has.
 
         What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `decision` as in
-        `Passages.change`.
+        `Entries.change`.
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
-        new = self.passages.embed(texts)
-        with self.passages.change(verb, actor=actor, decision=decision) as change:
+        new = self.entries.embed(texts)
+        with self.entries.change(verb, actor=actor, decision=decision) as change:
             change.store(new)
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet

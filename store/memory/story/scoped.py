@@ -4,12 +4,12 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from store.memory.engine.entries import Row
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST_QUESTION, MOST_CHARS, checked_count, checked_text
+from store.memory.engine.kind import Row
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 
 log = logging.getLogger(__name__)
 
@@ -21,42 +21,42 @@ class Scoped:
 
     what = "key"  # what a key is called
 
-    def __init__(self, passages: Passages) -> None:
-        self.passages = passages
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
 
     def names(self) -> list[str]:
         """Every key that something is stored under, and every world that came from a file."""
-        return self.passages.scopes()
+        return self.entries.scopes()
 
     def check_known(self, key: str) -> None:
         """Raises UnknownEntry, with the nearest names, if there is no such key."""
         check_known(key, self.names(), what=self.what)
 
-    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[PassageHit]:
+    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[EntryHit]:
         """This key's pinned entries, and the n others that fit the question best. Raises InvalidInput."""
         query = checked_text(query, what="the question", most=LONGEST_QUESTION)
-        found = self.passages.for_context(
-            query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
+        found = self.entries.for_context(
+            query, n=checked_count(n, what="n_results"), where={self.entries.kind.scope: key}
         )
         if found:  # a key that nothing is kept under is not kept either
-            self.passages.questions.record(key)
-            self.passages.log_retrieval(query, found, scope=key, n=n, where={self.passages.kind.scope: key})
+            self.entries.questions.record(key)
+            self.entries.log_retrieval(query, found, scope=key, n=n, where={self.entries.kind.scope: key})
         return found
 
     def _keep(self, row: Row, *, verb: str, actor: str, decision: str | None) -> None:
         """Write this entry, replacing the one with the same id; the same decision is not made twice."""
-        if self.passages.decided(decision) is not None:
+        if self.entries.decided(decision) is not None:
             return
-        kind = self.passages.kind
-        new = self.passages.embed([row[kind.text]])
-        with self.passages.change(verb, actor=actor, decision=decision) as change:
+        kind = self.entries.kind
+        new = self.entries.embed([row[kind.text]])
+        with self.entries.change(verb, actor=actor, decision=decision) as change:
             check_owner(change.row(kind.table, row["id"]), row, kind.scope)
             change.store(new)
             change.upsert(row)
 
     def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
         """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
-        self.passages.actor.check_login()
+        self.entries.actor.check_login()
         try:
             checked_count(max_chars, what="max_chars", most=MOST_CHARS)
             found = self.search(key, query, n=n)

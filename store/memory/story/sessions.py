@@ -50,7 +50,7 @@ class Sessions(Scoped):
             "session_id": session_id,
             "memory_id": memory_id,
             "text": checked_text(text, what="the memory", most=LONGEST),
-            "at": self.passages.clock(),
+            "at": self.entries.clock(),
         }
         self._keep(row, verb="add memory", actor=actor, decision=decision)
 
@@ -68,7 +68,7 @@ class Sessions(Scoped):
 
         Keys whose entries were removed, or wait for a person, count as well.
         """
-        known = self.passages.scopes_ever()
+        known = self.entries.scopes_ever()
         return [key for key in known if key == session or key.endswith(f"_{session}")]
 
     def delete_session_memory(self, session_id: str, *, actor: str = "", decision: str | None = None) -> int:
@@ -81,12 +81,12 @@ class Sessions(Scoped):
         return self._deleted([session_id], actor=actor, decision=decision)[session_id]
 
     def _deleted(self, keys: Sequence[str], *, actor: str, decision: str | None) -> dict[str, int]:
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         counts = dict[str, int]()
         try:
             for key in keys:
-                counts[key] = self.passages.erase("session_id", key, actor=actor, decision=decision)
-            self.passages.finish_erasing()
+                counts[key] = self.entries.erase("session_id", key, actor=actor, decision=decision)
+            self.entries.finish_erasing()
         except UnknownEntry:
             self.check_known(key)
             raise
@@ -102,6 +102,6 @@ class Sessions(Scoped):
         was used as a key itself is deleted with the keys of its characters. Cannot be undone. Raises
         UnknownEntry as `delete_session_memory` does.
         """
-        is_key = "_" in session and session in self.passages.scopes_ever()
+        is_key = "_" in session and session in self.entries.scopes_ever()
         keys = [session] if is_key else self.keys_of(session) or [session]
         return self._deleted(keys, actor=actor, decision=decision)

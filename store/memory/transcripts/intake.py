@@ -12,8 +12,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
 from store.memory.engine import foreign_metadata
+from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import as_json, comparable_json
-from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.secrets import told
 from store.memory.text.token_chunks import chunk_text
@@ -81,9 +81,9 @@ class TranscriptReport:
 class Intake:
     """Sessions on their way in: while one batch is written, the next one is cut and another one read."""
 
-    def __init__(self, passages: Passages, report: TranscriptReport, progress: Progress) -> None:
-        self._passages, self._report, self._progress = passages, report, progress
-        self._ids = SessionIds(passages)
+    def __init__(self, entries: Entries, report: TranscriptReport, progress: Progress) -> None:
+        self._entries, self._report, self._progress = entries, report, progress
+        self._ids = SessionIds(entries)
         self._fresh: list[_Fresh] = []
         self._size = 0  # characters of them
         self._cutter, self._writing = ThreadPoolExecutor(1, "cutting"), ThreadPoolExecutor(1, "writing")
@@ -125,7 +125,7 @@ class Intake:
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
     def _take_messages(self, session: Session, batch: Sequence[tuple[int, Message]]) -> None:
-        with self._passages.database.reading() as db:
+        with self._entries.database.reading() as db:
             known = {
                 row["sequence"]: row
                 for row in db.execute(
@@ -157,7 +157,7 @@ class Intake:
     def _write(self, store: Callable[..., None], *arguments: Any) -> None:
         while len(self._written) >= _WAITING:
             self._written.popleft().result()
-        self._written.append(self._writing.submit(store, self._passages, self._report, *arguments))
+        self._written.append(self._writing.submit(store, self._entries, self._report, *arguments))
 
     def _settle(self) -> None:
         """Wait until all that was read is written."""
@@ -186,13 +186,13 @@ def _cut(fresh: Sequence[_Fresh]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _store_messages(
-    passages: Passages,
+    entries: Entries,
     report: TranscriptReport,
     fresh: Sequence[_Fresh],
     cut: "Future[dict[str, list[dict[str, Any]]]]",
 ) -> None:
-    chunks, now = cut.result(), _now(passages)
-    with passages.database.writing() as db:
+    chunks, now = cut.result(), _now(entries)
+    with entries.database.writing() as db:
         ids = [one.id for one in fresh]
         there = {row[0] for row in db.execute(f"SELECT id FROM transcripts WHERE id IN ({marks(ids)})", ids)}
         kept = [one for one in fresh if one.is_change or one.id not in there]
@@ -226,12 +226,12 @@ def _insert(
 
 
 def _take_events(
-    passages: Passages,
+    entries: Entries,
     report: TranscriptReport,
     session: Session,
     lines: Sequence[tuple[int, Mapping[str, Any]]],
 ) -> None:
-    now = _now(passages)
+    now = _now(entries)
     rows = []
     for sequence, line in lines:
         try:
@@ -247,7 +247,7 @@ def _take_events(
         except ValueError as error:
             item = f"{session.session_id}: event {sequence + 1}"
             report.refused.append(Refusal(item, f"left out: {error}"))
-    with passages.database.writing() as db:
+    with entries.database.writing() as db:
         added = events.insert(db, rows)
     for _, line in lines if added else ():
         report.masked += line.get("masked", {})
@@ -255,9 +255,9 @@ def _take_events(
     report.present += len(rows) - added
 
 
-def _store_title(passages: Passages, _: TranscriptReport, session: Session) -> None:
+def _store_title(entries: Entries, _: TranscriptReport, session: Session) -> None:
     id = facts_id(session.user_id, session.session_id)
-    with passages.database.writing() as db:
+    with entries.database.writing() as db:
         facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
         if facts.get("title") != session.title:
             text = json.dumps({**facts, "title": session.title})
@@ -276,8 +276,8 @@ def id_of(session: Session, sequence: int) -> str:
     return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
 
 
-def _now(passages: Passages) -> str:
-    return datetime.fromtimestamp(passages.clock(), UTC).isoformat(timespec="seconds")
+def _now(entries: Entries) -> str:
+    return datetime.fromtimestamp(entries.clock(), UTC).isoformat(timespec="seconds")
 
 
 def _says_otherwise(before: sqlite3.Row, message: Message, content: str, text: str | None) -> bool:

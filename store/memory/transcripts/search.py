@@ -9,10 +9,10 @@ from store.catalog.filters import matching
 from store.catalog.words import content_words, forms
 from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search, fusion
+from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
 from store.memory.engine.listing import MOMENTS, never_recalled
-from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.text.mmr import diverse_order
@@ -62,7 +62,7 @@ class _Candidate:
 
 
 def search(
-    passages: Passages,
+    entries: Entries,
     question: str,
     *,
     mode: Mode,
@@ -88,38 +88,38 @@ def search(
     pool = max(_LEAST, ranked)
     found: dict[str, _Candidate] = {}
     if mode != "full_text" and vector is None:
-        vector = passages.question_or_none(question)
+        vector = entries.question_or_none(question)
     is_away = mode != "full_text" and vector is None
     if is_away and mode == "semantic":
         mode = "full_text"
     if mode != "full_text" and vector is not None:
-        _by_meaning(passages, vector, where, pool, found)
+        _by_meaning(entries, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
-        with passages.database.reading() as db:
+        with entries.database.reading() as db:
             if cjk_search.runs(question):
-                _by_signs(passages, db, question, where, pool, found)
+                _by_signs(entries, db, question, where, pool, found)
             else:
                 any(_by_words(db, words, where, pool, found) for words in _queries(db, question))
-    _leave_out_never_recalled(passages, found)
+    _leave_out_never_recalled(entries, found)
     _score(found, mode)
     if floor is not None:
         if vector is None:
-            vector = passages.question(question)
-        _complete(passages, vector, [*found.values()])
+            vector = entries.question(question)
+        _complete(entries, vector, [*found.values()])
         found = {id: one for id, one in found.items() if one.cosine is not None and one.cosine >= floor}
     candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
     if mmr is not None:
-        candidates = _diverse(passages, candidates[:pool], n, mmr)
+        candidates = _diverse(entries, candidates[:pool], n, mmr)
     if vector is not None:
-        _complete(passages, vector, candidates[:n])
-    return FoundMessages(_hits(passages, candidates[:n]), by_words_alone=is_away)
+        _complete(entries, vector, candidates[:n])
+    return FoundMessages(_hits(entries, candidates[:n]), by_words_alone=is_away)
 
 
-def _leave_out_never_recalled(passages: Passages, found: dict[str, _Candidate]) -> None:
+def _leave_out_never_recalled(entries: Entries, found: dict[str, _Candidate]) -> None:
     """Drop chunks that are never recalled, and messages of which nothing else was found."""
-    with passages.database.reading() as db:
-        never = never_recalled(db, passages.kind)
-    for row in passages.rows([*never]):
+    with entries.database.reading() as db:
+        never = never_recalled(db, entries.kind)
+    for row in entries.rows([*never]):
         one = found.get(row["parent_id"])
         if one is not None:
             one.chunks = [id for id in one.chunks if id not in never]
@@ -128,14 +128,14 @@ def _leave_out_never_recalled(passages: Passages, found: dict[str, _Candidate]) 
 
 
 def _by_meaning(
-    passages: Passages, vector: Vector, where: Where, pool: int, found: dict[str, _Candidate]
+    entries: Entries, vector: Vector, where: Where, pool: int, found: dict[str, _Candidate]
 ) -> None:
     """Chunks by cosine, grouped by message, until there are enough messages."""
-    scores = passages.scores(vector, where)
+    scores = entries.scores(vector, where)
     count = 2 * pool
     while True:
         best = scores.best(count)
-        rows = {row["id"]: row["parent_id"] for row in passages.rows([hit.id for hit in best])}
+        rows = {row["id"]: row["parent_id"] for row in entries.rows([hit.id for hit in best])}
         if len(set(rows.values())) >= pool or len(best) < count:
             break
         count *= 4
@@ -184,7 +184,7 @@ def _by_words(
 
 
 def _by_signs(
-    passages: Passages,
+    entries: Entries,
     db: sqlite3.Connection,
     question: str,
     where: Where,
@@ -196,7 +196,7 @@ def _by_signs(
     conditions, values = _conditions(where, "v")
     texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
     chunks = cjk_search.scores(db, wanted, rows=texts, values=values)
-    for row in passages.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
+    for row in entries.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
         best.setdefault(row["parent_id"], (-chunks[row["id"]], row["id"]))
     if "content_type" not in where:
         conditions, values = _conditions(where, "t")
@@ -275,24 +275,24 @@ def _score(found: dict[str, _Candidate], mode: Mode) -> None:
 
 
 def _diverse(
-    passages: Passages, candidates: Sequence[_Candidate], n: int, trade_off: float
+    entries: Entries, candidates: Sequence[_Candidate], n: int, trade_off: float
 ) -> list[_Candidate]:
     """By marginal relevance; a message found by words alone counts as unlike every other."""
     ids = [one.chunks[0] if one.chunks else None for one in candidates]
-    order = diverse_order(passages, ids, [one.score for one in candidates], n=n, trade_off=trade_off)
+    order = diverse_order(entries, ids, [one.score for one in candidates], n=n, trade_off=trade_off)
     return [candidates[place] for place in order]
 
 
-def _complete(passages: Passages, vector: Vector, candidates: Sequence[_Candidate]) -> None:
+def _complete(entries: Entries, vector: Vector, candidates: Sequence[_Candidate]) -> None:
     """Add the cosines of those found by words alone; their ranks stay."""
     unscored = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
-    for id, own in passages.resident().vectors(unscored).items():
+    for id, own in entries.resident().vectors(unscored).items():
         unscored[id].cosine = float(own @ vector)
 
 
-def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[MessageHit]:
-    chunks = {row["id"]: row for row in passages.rows([one.chunks[0] for one in candidates if one.chunks])}
-    with passages.database.reading() as db:
+def _hits(entries: Entries, candidates: Sequence[_Candidate]) -> list[MessageHit]:
+    chunks = {row["id"]: row for row in entries.rows([one.chunks[0] for one in candidates if one.chunks])}
+    with entries.database.reading() as db:
         rows = db.execute(
             f"SELECT * FROM transcripts WHERE id IN ({marks(candidates)})", [one.parent for one in candidates]
         )

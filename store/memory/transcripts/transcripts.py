@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from store.memory.engine.change import ADOPTED
-from store.memory.engine.entries import Row
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.entries import Entries
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, checked_text
+from store.memory.engine.kind import Row
 from store.memory.engine.names import check_known
-from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import with_any_vector
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
@@ -52,8 +52,8 @@ class ReadMessage:
 class Transcripts:
     """Import, search by content type, and find events by their fields."""
 
-    def __init__(self, passages: Passages) -> None:
-        self.passages = passages
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
 
     def import_sessions(
         self,
@@ -70,9 +70,9 @@ class Transcripts:
         or folder; if another conversation has that name, a hash is appended. Each transaction is complete by
         itself, so a cancelled or interrupted import can be continued.
         """
-        self.passages.database.check_writable()
+        self.entries.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
-        with Intake(self.passages, report, progress) as intake:
+        with Intake(self.entries, report, progress) as intake:
             for session in chain.from_iterable(map(read_sessions, paths)):
                 if progress.cancelled:
                     break
@@ -83,20 +83,20 @@ class Transcripts:
                 intake.take(session)
         report.tell()
         self._note(report, actor=actor)
-        report.embedded = self.passages.without_vector() <= AWAITED and self.embed_new(progress=progress)
+        report.embedded = self.entries.without_vector() <= AWAITED and self.embed_new(progress=progress)
         return report
 
     def embed_new(self, *, progress: Progress | None = None) -> bool:
         """Embed what has no vector yet; False if cancelled. Vectors of other models stay."""
         progress = progress or Progress()
-        progress.what, progress.total = "embedding (found by words already)", self.passages.without_vector()
+        progress.what, progress.total = "embedding (found by words already)", self.entries.without_vector()
         progress.done = 0
-        return embed_new(self.passages, progress=progress)
+        return embed_new(self.entries, progress=progress)
 
     def long_chunks(self) -> dict[str, str]:
         """Chunks that exceed the maximum, as migrated ones may, each with its vector's model."""
-        with self.passages.database.reading() as db:
-            chunks = with_any_vector(self.passages.kind)
+        with self.entries.database.reading() as db:
+            chunks = with_any_vector(self.entries.kind)
             query = f"SELECT id, coalesce(embedding_model, '') FROM {chunks} WHERE token_count > ?"
             return dict(db.execute(query, [SIZES.limit]).fetchall())
 
@@ -106,8 +106,8 @@ class Transcripts:
         The pieces have no vector until `embed_new`. Can be undone.
         """
         long = [*(self.long_chunks() if ids is None else ids)]
-        cut = {row["id"]: _pieces(row) for row in self.passages.rows(long)}
-        with self.passages.change("cut long chunks", actor=actor) as change:
+        cut = {row["id"]: _pieces(row) for row in self.entries.rows(long)}
+        with self.entries.change("cut long chunks", actor=actor) as change:
             for id, pieces in cut.items():
                 change.remove(id)
                 for piece in pieces:
@@ -118,13 +118,13 @@ class Transcripts:
         self, session_id: str, *, user_id: str | None = None, actor: str = "", decision: str | None = None
     ) -> int:
         """Remove a session with its chunks and events; undo restores it. Returns how many messages it had."""
-        if self.passages.decided(decision) is not None:
+        if self.entries.decided(decision) is not None:
             query = (
                 "SELECT count(*) FROM history h JOIN decisions d ON d.number = h.decision "
                 "WHERE d.id = ? AND h.tbl = 'transcripts'"
             )
-            return int(self.passages.database.row(query, [decision])[0])
-        with self.passages.change("remove session", actor=actor, decision=decision) as change:
+            return int(self.entries.database.row(query, [decision])[0])
+        with self.entries.change("remove session", actor=actor, decision=decision) as change:
             where, values = "session_id = ?", [session_id]
             if user_id is not None:
                 where, values = f"{where} AND user_id = ?", [session_id, user_id]
@@ -171,10 +171,10 @@ class Transcripts:
         if content_types:
             where["content_type"] = list(content_types)
         hits = transcripts_search.search(
-            self.passages, question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
+            self.entries, question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
         )
-        found = [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
-        self.passages.log_retrieval(
+        found = [EntryHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
+        self.entries.log_retrieval(
             question, found, scope=session_id or "", n=n, threshold=min_score,
             where={**where, "mode": mode, **({} if mmr is None else {"mmr": mmr})},
         )  # fmt: skip
@@ -182,17 +182,17 @@ class Transcripts:
 
     def check_known(self, *, session_id: str | None = None, project_slug: str | None = None) -> None:
         """Raises UnknownEntry, with the nearest names, for an unknown session or project."""
-        self.passages.actor.check_login()
+        self.entries.actor.check_login()
         for name, column, what in (
             (session_id, "session_id", "session"),
             (project_slug, "project_slug", "project"),
         ):
             if name is not None:
-                check_known(name, self.passages.counts(column), what=what)
+                check_known(name, self.entries.counts(column), what=what)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Every session with its title, user, project, number of messages and time, latest first."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             rows = db.execute(
                 "SELECT user_id, session_id, max(project_slug) AS project_slug, count(*) AS messages, "
                 "min(ts) AS since, max(ts) AS until FROM transcripts GROUP BY user_id, session_id "
@@ -201,7 +201,7 @@ class Transcripts:
             query = (
                 "SELECT id, json_extract(metadata, '$.title') FROM adopted WHERE kind = ? AND id > 'session:'"
             )
-            titles = dict(db.execute(query, [self.passages.kind.name]).fetchall())
+            titles = dict(db.execute(query, [self.entries.kind.name]).fetchall())
             return [
                 {**row, "title": titles.get(facts_id(row["user_id"], row["session_id"])) or ""}
                 for row in rows
@@ -210,7 +210,7 @@ class Transcripts:
     def related(self, session_id: str) -> list[str]:
         """The session that this one belongs to, if there is one, and its own helpers and versions."""
         above = session_id.rpartition("/")[0]
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             rows = db.execute(
                 "SELECT DISTINCT session_id FROM transcripts WHERE session_id = ? "
                 "OR (session_id > ? AND session_id < ?) ORDER BY session_id",
@@ -229,7 +229,7 @@ class Transcripts:
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> list[dict[str, Any]]:
         """A page of a session's messages in their order."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             rows = db.execute(
                 "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
                 "ORDER BY sequence LIMIT ? OFFSET ?",
@@ -239,7 +239,7 @@ class Transcripts:
 
     def around(self, id: str) -> tuple[list[str], list[str]]:
         """The texts of the messages before and after this one in its session; empty at its ends."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             texts = [
                 [
                     row[0]
@@ -258,22 +258,22 @@ class Transcripts:
         self, filter: EventFilter | None = None, *, offset: int = 0, limit: int = 100
     ) -> list[dict[str, Any]]:
         """A page of the events that match, newest first."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return events.find(db, filter or EventFilter(), offset=offset, limit=limit)
 
     def count_events(self, filter: EventFilter | None = None) -> int:
         """How many events match; all without a filter."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return events.count(db, filter or EventFilter())
 
     def event_sessions(self, *, project_slug: str | Collection[str] | None = None) -> dict[str, int]:
         """The number of events of each session that has any."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return events.sessions(db, project_slug=project_slug)
 
     def check_known_events(self, filter: EventFilter) -> None:
         """Raises UnknownEntry, with the nearest values, if no event has a value of this filter."""
-        self.passages.actor.check_login()
+        self.entries.actor.check_login()
         for column, what in _EVENT_COLUMNS.items():
             wanted = getattr(filter, column)
             known = {one.casefold(): one for one in self.event_values(column)} if wanted is not None else {}
@@ -282,15 +282,15 @@ class Transcripts:
 
     def event_values(self, column: EventColumn) -> list[str]:
         """The types, tools, levels, types of errors or models that occur among the events."""
-        with self.passages.database.reading() as db:
+        with self.entries.database.reading() as db:
             return events.values(db, column)
 
     def _note(self, report: TranscriptReport, *, actor: str) -> None:
         """Record an import in the history; `remove_session` reverses it, undo does not."""
         if report.messages or report.changed or report.events:
             count = report.messages + report.changed + report.events
-            with self.passages.database.writing() as db:
-                self.passages.begin(db, "import", actor=actor).record_final("sessions", "", {}, count=count)
+            with self.entries.database.writing() as db:
+                self.entries.begin(db, "import", actor=actor).record_final("sessions", "", {}, count=count)
 
 
 def _parts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

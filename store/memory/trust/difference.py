@@ -27,10 +27,10 @@ def difference(memory: OpenedMemory, since: float, until: float | None = None) -
     if until is not None and until < since:
         raise InvalidRecord("the second moment has to come after the first")
     found = []
-    for passages in memory.usable:
-        name = passages.kind.name
-        before = point_in_time.texts_at(passages, since)
-        after = point_in_time.texts_at(passages, until)
+    for entries in memory.usable:
+        name = entries.kind.name
+        before = point_in_time.texts_at(entries, since)
+        after = point_in_time.texts_at(entries, until)
         for id in sorted(before.keys() | after.keys()):
             old, new = before.get(id), after.get(id)
             if old != new:

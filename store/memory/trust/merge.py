@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
+from store.memory.engine.kind import Row
 from store.memory.kinds import MEMORIES
 from store.memory.memories import MOST_TAGS
 from store.memory.opened import OpenedMemory
@@ -28,11 +28,11 @@ def preview(memory: OpenedMemory, keep: str, others: Sequence[str], *, kind: str
 
     A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
     """
-    passages = memory.entries(kind)
-    rows = [passages.get(id) for id in dict.fromkeys((keep, *others))]
+    entries = memory.entries(kind)
+    rows = [entries.get(id) for id in dict.fromkeys((keep, *others))]
     if len(rows) < 2:
         raise InvalidInput("a merge needs another entry than the one that is kept")
-    scope, column = passages.kind.scope, passages.kind.text
+    scope, column = entries.kind.scope, entries.kind.text
     if scope and len({row[scope] for row in rows}) > 1:
         raise InvalidInput(f"entries of one {scope} alone can be merged")
     text = str(rows[0][column])
@@ -61,21 +61,21 @@ def merge(
     `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
     meantime, InvalidInput if one was changed, or for what cannot be merged.
     """
-    passages = memory.entries(kind)
-    if passages.decided(decision) is not None:
-        kept = passages.get(keep)
+    entries = memory.entries(kind)
+    if entries.decided(decision) is not None:
+        kept = entries.get(keep)
         tags = json.loads(kept.get("tags") or "[]")
-        return shown or MergePreview(kept, [], str(kept[passages.kind.text]), tags)
+        return shown or MergePreview(kept, [], str(kept[entries.kind.text]), tags)
     planned = shown or preview(memory, keep, others, kind=kind)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
-    new = passages.embed([text])
-    kept = {**planned.keep, passages.kind.text: text}
+    new = entries.embed([text])
+    kept = {**planned.keep, entries.kind.text: text}
     if "tags" in kept:
         kept["tags"] = json.dumps(planned.tags)
-    with passages.change("merge", actor=actor, decision=decision) as change:
+    with entries.change("merge", actor=actor, decision=decision) as change:
         change.store(new)
         for one in (planned.keep, *planned.removed):
-            row = change.row(passages.kind.table, one["id"])
+            row = change.row(entries.kind.table, one["id"])
             if row is None:
                 raise UnknownEntry(f"{one['id']} was removed in the meantime")
             if any(row[name] != value for name, value in one.items() if name != "embedding_model"):

@@ -23,13 +23,13 @@ def set_recall(
     decision: str | None = None,
 ) -> None:  # fmt: skip
     """Pin entries, never recall them, or treat them as all others; one decision. Raises UnknownEntry."""
-    passages = memory.entries(kind)
-    if passages.decided(decision) is not None:
+    entries = memory.entries(kind)
+    if entries.decided(decision) is not None:
         return
-    with passages.change(_VERBS[state], actor=actor, decision=decision) as change:
+    with entries.change(_VERBS[state], actor=actor, decision=decision) as change:
         for id in ids:
-            if change.row(passages.kind.table, id) is None:
-                raise passages.unknown(id)
+            if change.row(entries.kind.table, id) is None:
+                raise entries.unknown(id)
             if state:
                 change.upsert({"id": id, "state": state}, table=RECALL)
             else:

@@ -8,7 +8,7 @@ from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.memory.context import AssembledContext
 from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import checked_percentage
 from store.memory.engine.names import check_known
 from store.memory.engine.point_in_time import Changed
@@ -62,11 +62,11 @@ def context(memory: OpenedMemory, id: str) -> KeptContext:
 
 def entries(memory: OpenedMemory, kept: KeptContext) -> list[ContextEntry]:
     """What was in this context, each entry in the version that was handed out."""
-    passages = memory.passages[kept.kind]
+    entries = memory.kinds[kept.kind]
     found = []
     for hit in kept.hits:
-        row = next((one.row for one in passages.versions(hit.id) if one.version == hit.version), None)
-        found.append(ContextEntry(hit.id, str(row[passages.kind.text]) if row else "", hit.score))
+        row = next((one.row for one in entries.versions(hit.id) if one.version == hit.version), None)
+        found.append(ContextEntry(hit.id, str(row[entries.kind.text]) if row else "", hit.score))
     return found
 
 
@@ -82,7 +82,7 @@ def replay(memory: OpenedMemory, kept: KeptContext, what_if: WhatIf) -> list[Rep
     embedder: Embedder | None = open_embedder(what_if.model) if what_if.model else None
     before = entries(memory, kept)
     with memory.as_of(kept.created_at, changed={kept.kind: changed}, embedder=embedder) as past:
-        text = past.passages[kept.kind].kind.text
+        text = past.kinds[kept.kind].kind.text
         hits = _ask(past, kept, what_if.threshold)
         after = [ContextEntry(hit.row["id"], str(hit.row[text]), hit.cosine or 0.0) for hit in hits]
     known, now = {_key(one) for one in before}, {_key(one) for one in after}
@@ -117,47 +117,47 @@ def keep(memory: OpenedMemory, prompt: str, shown: AssembledContext) -> None:
     for section in shown.sections:
         if not section.chunks:
             continue
-        passages = memory.passages[section.chunks[0].kind]
-        if not passages.keeps_contexts:
+        entries = memory.kinds[section.chunks[0].kind]
+        if not entries.keeps_contexts:
             return
         ids = [chunk.row["id"] for chunk in section.chunks]
-        asked = section.where.get(passages.kind.scope, "") if passages.kind.scope else ""
+        asked = section.where.get(entries.kind.scope, "") if entries.kind.scope else ""
         scope = asked if isinstance(asked, str) else ""  # not of several protocols
-        last = next((one for one in contexts(memory) if one.kind == passages.kind.name), None)
+        last = next((one for one in contexts(memory) if one.kind == entries.kind.name), None)
         is_kept = last and (last.question, [hit.id for hit in last.hits], last.scope) == (prompt, ids, scope)
         if not is_kept:
             found = [(chunk.row["id"], chunk.score) for chunk in section.chunks]
-            passages.keep_context(prompt, found, scope=scope, n=len(ids), where=section.where)
+            entries.keep_context(prompt, found, scope=scope, n=len(ids), where=section.where)
 
 
-def _ask(past: OpenedMemory, kept: KeptContext, threshold: float | None) -> list[PassageHit]:
+def _ask(past: OpenedMemory, kept: KeptContext, threshold: float | None) -> list[EntryHit]:
     least = kept.threshold if threshold is None else checked_percentage(threshold)
-    passages = past.passages[kept.kind]
+    entries = past.kinds[kept.kind]
     n = kept.n or max(1, len(kept.hits))  # earlier contexts of transcripts do not say it
     if kept.kind == "memories" and kept.threshold is not None:
         answer = past.memories.search_memory(kept.question, n, threshold=least)
         scores = {hit["memory_id"]: hit["relevance_score"] / 100 for hit in answer["results"]}
-        rows = passages.rows([*scores])
-        return [PassageHit(row, scores[row["id"]], scores[row["id"]], 0.0, (), 0) for row in rows]
+        rows = entries.rows([*scores])
+        return [EntryHit(row, scores[row["id"]], scores[row["id"]], 0.0, (), 0) for row in rows]
     if kept.kind == "memories":  # of an assembled context
         least = max(past.memories.threshold, least or 0.0)
         return past.memories.for_context(kept.question, n=n, threshold=least, where=kept.where)
     if kept.kind == TRANSCRIPTS.name and "mode" in kept.where:  # else: of a prompt's preview
         return _transcripts(past, kept, n=n, least=least)
-    does = passages.best if kept.kind == "documents" else passages.for_context
+    does = entries.best if kept.kind == "documents" else entries.for_context
     hits = does(kept.question, n=n, where=kept.where)
     return [hit for hit in hits if least is None or relevance(hit.cosine or 0.0) >= least]
 
 
-def _transcripts(past: OpenedMemory, kept: KeptContext, *, n: int, least: float | None) -> list[PassageHit]:
+def _transcripts(past: OpenedMemory, kept: KeptContext, *, n: int, least: float | None) -> list[EntryHit]:
     """The best chunk of each message that would have been found."""
     where = dict(kept.where)
     mode, mmr = where.pop("mode"), where.pop("mmr", None)
     floor = None if least is None else least / 100
     hits = search_transcripts(
-        past.passages[kept.kind], kept.question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
+        past.kinds[kept.kind], kept.question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
     )
-    return [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
+    return [EntryHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
 
 
 def _changed(memory: OpenedMemory, what_if: WhatIf) -> Changed:

@@ -8,8 +8,7 @@ from uuid import uuid4
 
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import pending
-from store.memory.engine.entries import Row
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import MemoryKind, Row
 from store.memory.engine.pending import PendingEntry
 from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import compared
@@ -46,13 +45,13 @@ def waiting(memory: OpenedMemory, *, most: int | None = None) -> list[ReviewItem
 
     At most so many, since the flags of each take an embedding.
     """
-    found = [one for passages in memory.usable for one in pending.waiting(passages)]
+    found = [one for entries in memory.usable for one in pending.waiting(entries)]
     return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)[:most]]
 
 
 def count(memory: OpenedMemory) -> int:
     """The number of pending changes of all kinds."""
-    return sum(pending.count(passages) for passages in memory.usable)
+    return sum(pending.count(entries) for entries in memory.usable)
 
 
 def accept(
@@ -82,7 +81,7 @@ def _decided(
     What the same decision has done before is answered as done.
     """
     memory.actor.permit()
-    before = {id for passages in memory.usable for id in passages.decided(decision) or ()}
+    before = {id for entries in memory.usable for id in entries.decided(decision) or ()}
     places = _places(memory)
     outcome = Outcome([id for id in dict.fromkeys(ids) if id in before], decision=decision or uuid4().hex)
     chosen = {id: places[id] for id in ids if id in places and id not in before}
@@ -90,7 +89,7 @@ def _decided(
     for kind in dict.fromkeys(chosen.values()):
         of_kind = [id for id, name in chosen.items() if name == kind]
         try:
-            outcome.done += decide(memory.passages[kind], of_kind, actor=actor, decision=outcome.decision)
+            outcome.done += decide(memory.kinds[kind], of_kind, actor=actor, decision=outcome.decision)
         except (ModelUnavailable, NotWritten) as error:
             reasons |= dict.fromkeys(of_kind, str(error))
     gone = "it does not wait for a decision (any more)"
@@ -106,16 +105,16 @@ def reviewed(memory: OpenedMemory, entry: PendingEntry) -> ReviewItem:
     that shares most words with one of the five nearest texts of lore and differs in a number, a name, a
     negation or a pair of opposites (`text/conflicts.py`); these rules know no meaning, and miss the rest.
     """
-    passages = memory.passages[entry.kind]
-    current = next(iter(passages.rows([entry.target])), None)
-    before = str(current[passages.kind.text]) if current else None
+    entries = memory.kinds[entry.kind]
+    current = next(iter(entries.rows([entry.target])), None)
+    before = str(current[entries.kind.text]) if current else None
     if entry.row is None:
         return ReviewItem(entry, before or "", before, (Flag("removes", "Its versions stay readable."),))
-    text = str(entry.row[passages.kind.text])
+    text = str(entry.row[entries.kind.text])
     flags = [Flag(one.reason, one.found) for one in suspicions(text)]
     if before is not None:
         flags.append(Flag("replaces", "The present version stays readable."))
-        flags += _replaced_columns(passages.kind, current or {}, entry.row)
+        flags += _replaced_columns(entries.kind, current or {}, entry.row)
     elif entry.verb == "edit":
         flags.append(Flag("replaces", "The entry was removed since; accepting brings it back."))
     flags += _by_meaning(memory, entry, text)
@@ -136,14 +135,14 @@ def _quoted(value: object) -> str:
 
 def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Flag]:
     found = []
-    passages, lore = memory.passages[entry.kind], memory.passages["world_lore"]
-    vector = passages.question_or_none(text)
-    for near in passages.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
+    entries, lore = memory.kinds[entry.kind], memory.kinds["world_lore"]
+    vector = entries.question_or_none(text)
+    for near in entries.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
         if near.id != entry.target:
-            for row in passages.rows([near.id]):
-                other = _quoted(row[passages.kind.text])
+            for row in entries.rows([near.id]):
+                other = _quoted(row[entries.kind.text])
                 found.append(Flag("near-duplicate", f"{other} ({near.id}, cosine {near.score:.2f})"))
-    lore_vector = vector if lore.model == passages.model else lore.question_or_none(text)
+    lore_vector = vector if lore.model == entries.model else lore.question_or_none(text)
     known = lore.nearest(lore_vector, n=_COMPARED) if lore_vector is not None else []
     for row in lore.rows([one.id for one in known if one.id != entry.target]):
         for conflict in compared([text, row["text"]]):
@@ -155,4 +154,4 @@ def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Fl
 
 def _places(memory: OpenedMemory) -> dict[str, str]:
     """The kind of everything that waits, by its id."""
-    return {one.id: one.kind for passages in memory.usable for one in pending.waiting(passages)}
+    return {one.id: one.kind for entries in memory.usable for one in pending.waiting(entries)}

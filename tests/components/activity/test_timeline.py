@@ -34,18 +34,18 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
     memories = empty_memory.memories
     library.reject([PENDING.address], actor="bob")
     memories.store_memory("Ann prefers short tickers", actor="ann")
-    [stored] = memories.passages.find()
+    [stored] = memories.entries.find()
     library.send_back([UNCAPTIONED.address], actor="bob")
     [decision] = empty_memory.decisions()
     app = opened("activity")
     said = words(app)
     assert said.index("Returned") < said.index("Stored 1 memory") < said.index("Rejected New Fish")
     send(app, f"take-back-{decision.id}")
-    assert memories.passages.find() == []
+    assert memories.entries.find() == []
     assert "Undid: stored 1 memory" in words(app)
     [undo, _] = empty_memory.decisions()
     send(app, f"take-back-{undo.id}")
-    assert memories.passages.find() == [stored]
+    assert memories.entries.find() == [stored]
     assert library.get(PENDING.address).tier == "trash"
     mine = opened("activity", history_who="ann")
     assert "1 decision" in words(mine)
@@ -60,7 +60,7 @@ def test_texts_and_coins_are_taken_back_to_one_moment(library: Library, empty_me
     rerun(app)
     send(app, "undo-since")
     assert [toast.value for toast in app.toast] == ["Undone for 1 text and 6 coins."]
-    assert empty_memory.memories.passages.find() == []
+    assert empty_memory.memories.entries.find() == []
     assert library.counts()["trash"] == 6
 
 

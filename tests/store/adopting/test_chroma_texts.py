@@ -130,7 +130,7 @@ def test_memories_come_with_ids_times_tags_and_vectors(memory: Memory, bags: Bag
     reference_chroma.write(tmp_path / "app/data/chroma", {"memories": memories(Bags())})
     report = adopted(memory, tmp_path / "app")
     assert (len(report.taken), report.reused, report.embedded, report.refused) == (3, 3, 0, [])
-    row = memory.memories.passages.get("mem_1706745600")
+    row = memory.memories.entries.get("mem_1706745600")
     assert (row["content"], row["tags"], row["timestamp"]) == (
         TEXTS[0],
         '["preference", "language"]',
@@ -153,12 +153,12 @@ def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
     assert report.embedded == 0
     again = adopted(memory, tmp_path)
     assert (again.taken, len(again.present), again.refused) == ([], 4, [])
-    assert len({row["world_id"] for row in memory.lore.passages.find()}) == 1
+    assert len({row["world_id"] for row in memory.lore.entries.find()}) == 1
     assert (memory.places.worlds / "crimson_peaks.yaml").exists()
 
     outcome = memory.undo()
     assert outcome.refused == []
-    assert [memory.lore.passages.count(), memory.session_memory.passages.count()] == [0, 0]
+    assert [memory.lore.entries.count(), memory.session_memory.entries.count()] == [0, 0]
     assert memory.lore.worlds() == []
     assert not (memory.places.worlds / "crimson_peaks.yaml").exists()
     assert len(adopted(memory, tmp_path).taken) == 4  # after undo it comes again
@@ -175,11 +175,11 @@ def test_chunks_in_chroma_that_a_worlds_file_does_not_have_stay(memory: Memory, 
     (tmp_path / "worlds").mkdir()
     (tmp_path / "worlds/crimson_peaks.yaml").write_text("name: Peaks\nlore: A range of red mountains")
     adopted(memory, tmp_path)
-    assert [row["text"] for row in memory.lore.passages.find()] == texts
+    assert [row["text"] for row in memory.lore.entries.find()] == texts
     assert adopted(memory, tmp_path).taken == []
     memory.lore.put_file("crimson_peaks.yaml", b"name: Peaks\nlore: Green mountains")
     memory.lore.load_worlds()
-    assert [row["text"] for row in memory.lore.passages.find()] == ["Green mountains"]  # as the file says now
+    assert [row["text"] for row in memory.lore.entries.find()] == ["Green mountains"]  # as the file says now
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ def test_vectors_of_another_model_are_kept_beside_and_the_texts_are_embedded(
     assert report.embedded == 3
     assert any("not those of bags" in note for note in report.notes)
     assert memory.memories.search_memory(TEXTS[1], limit=1)["results"][0]["content"] == TEXTS[1]
-    models = {one.model: one.count for one in memory.memories.passages.vectors_by_model()}
+    models = {one.model: one.count for one in memory.memories.entries.vectors_by_model()}
     assert models == {"bags": 3, "unknown": 3}
 
 
@@ -205,7 +205,7 @@ def test_a_memory_of_the_same_second_here_keeps_its_id_and_the_other_gets_one(
     for _ in range(2):
         report = adopted(memory, tmp_path)
         assert not report.refused
-        assert {row["content"] for row in memory.memories.passages.find()} == {
+        assert {row["content"] for row in memory.memories.entries.find()} == {
             *TEXTS,
             "Something else altogether",
         }
@@ -216,10 +216,10 @@ def test_what_somebody_removed_or_edited_since_stays_so(memory: Memory, tmp_path
     reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
     adopted(memory, tmp_path)
     memory.memories.edit("mem_1706745601", content="The team meets on Tuesdays")
-    memory.memories.passages.remove(["mem_1706745602"])
+    memory.memories.entries.remove(["mem_1706745602"])
     report = adopted(memory, tmp_path)
     assert [one.item for one in report.refused] == ["mem_1706745602"]
-    assert {row["content"] for row in memory.memories.passages.find()} == {
+    assert {row["content"] for row in memory.memories.entries.find()} == {
         TEXTS[0],
         "The team meets on Tuesdays",
     }
@@ -265,12 +265,12 @@ def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
     command = [sys.executable, "-W", "ignore", "-c", _ADOPT_AND_DIE, tmp_path / "res", tmp_path / "c"]
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -9
     memory = reopen()
-    assert memory.memories.passages.count() == 2
+    assert memory.memories.entries.count() == 2
     report = adopted(memory, tmp_path / "c")
     assert (len(report.taken), report.present) == (3, [])
-    assert [decision.verb for decision in memory.memories.passages.decisions()] == ["adopt"]
+    assert [decision.verb for decision in memory.memories.entries.decisions()] == ["adopt"]
     memory.undo()
-    assert memory.memories.passages.count() == 0
+    assert memory.memories.entries.count() == 0
 
 
 @pytest.mark.slow
@@ -302,5 +302,5 @@ def test_an_unknown_collection_is_named_and_taken_as_what_a_person_says(
         (survey,) = recognise(tmp_path, system=kind)
         report = adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
         assert (report.taken, report.refused) == (["f1"], [])
-        (row,) = memory.passages[kind].find()
-        assert row[memory.passages[kind].kind.text] == "A heron stands in the reeds."
+        (row,) = memory.kinds[kind].find()
+        assert row[memory.kinds[kind].kind.text] == "A heron stands in the reeds."

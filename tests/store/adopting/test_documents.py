@@ -89,14 +89,14 @@ def test_a_chroma_of_langchain_comes_with_its_pages_and_times_once(
     (survey,) = recognise(tmp_path, system="chroma-texts")
     assert survey.notes == ("whitepaper.pdf: its pages count from 0 there, and from 1 here",)
     report = adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
-    found = {row["content"]: row["page"] for row in memory.documents.passages.find()}
+    found = {row["content"]: row["page"] for row in memory.documents.entries.find()}
     assert found == {"The first page": 1, "The second page": 2, "The third page": 3, "An odd page": 0}
     assert report.notes[-2:] == [
         "odd: its page 'iv' is no page's number; it is left empty",
         "odd: its created_at 'once' is no date or time; it is left empty",
     ]
     imported = {one.source: one.imported_at for one in memory.documents.sources()}
-    assert imported == {"whitepaper.pdf": 1767398400.0, "odd.pdf": memory.documents.passages.clock()}
+    assert imported == {"whitepaper.pdf": 1767398400.0, "odd.pdf": memory.documents.entries.clock()}
     again = adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
     assert (again.taken, len(again.present), again.refused) == ([], 4, [])
 
@@ -153,7 +153,7 @@ def test_rows_come_with_ids_metadata_and_their_1536_numbers(
     assert {name: found[name] for name in ("id", "content", "metadata")} == {
         name: rows()[0][name] for name in ("id", "content", "metadata")
     }
-    with memory.documents.passages.database.reading() as db:
+    with memory.documents.entries.database.reading() as db:
         kept = {
             row["id"]: np.frombuffer(row["vector"], "<f4")
             for row in db.execute(f"SELECT p.id, v.vector FROM documents p {joined(KIND, model='?')}", [ADA])
@@ -170,9 +170,9 @@ def test_rows_come_with_ids_metadata_and_their_1536_numbers(
 def test_a_change_to_their_model_uses_the_kept_vectors(memory: Memory, tmp_path: Path) -> None:
     adopted(memory, write(tmp_path / "documents.csv", rows()))
     ada = Bags(name=ADA, dimensions=1536)
-    assert reembed(memory.documents.passages, ada)
+    assert reembed(memory.documents.entries, ada)
     assert ada.requests == []
-    found = memory.documents.passages.nearest(np.asarray(rows()[2]["embedding"], np.float32), n=1)
+    found = memory.documents.entries.nearest(np.asarray(rows()[2]["embedding"], np.float32), n=1)
     assert found[0].id == rows()[2]["id"]
     assert found[0].score == pytest.approx(1)
 
@@ -183,7 +183,7 @@ def test_rows_are_taken_once_and_undone_together(memory: Memory, tmp_path: Path)
     again = adopted(memory, path)
     assert (again.taken, len(again.present), again.refused) == ([], 3, [])
     memory.undo()
-    assert (memory.documents.passages.count(), memory.documents.sources()) == (0, [])
+    assert (memory.documents.entries.count(), memory.documents.sources()) == (0, [])
 
 
 def test_damaged_rows_are_named_and_the_others_come(memory: Memory, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_knowledge_graph_becomes_a_memory_for_each_observation_and_relation(
         (tmp_path / name).write_text("\n".join(map(json.dumps, GRAPH)))
     report = adopted(memory, tmp_path)
     assert (len(report.taken), len(report.present), report.refused) == (3, 3, [])
-    found = {row["content"]: json.loads(row["tags"]) for row in memory.passages["memories"].find()}
+    found = {row["content"]: json.loads(row["tags"]) for row in memory.kinds["memories"].find()}
     assert found == {
         "Alice: Draws frogs": ["Alice", "Person"],
         "Alice: Sings": ["Alice", "Person"],
@@ -64,7 +64,7 @@ def test_a_table_of_memories_comes_with_tags_and_time(memory: Memory, tmp_path: 
     before = path.read_bytes()
     report = adopted(memory, path)
     assert (report.taken, [one.item for one in report.refused]) == (["h1"], ["h2"])
-    (row,) = memory.passages["memories"].find()
+    (row,) = memory.kinds["memories"].find()
     assert (row["content"], json.loads(row["tags"])) == ("Likes dark themes", ["ui", "taste"])
     assert row["timestamp"].startswith("2025-01-01T00:00:00")
     assert path.read_bytes() == before
@@ -125,7 +125,7 @@ def test_an_export_in_json_is_told_by_its_fields(
     assert bool(recognise(tmp_path, system="memory-files")) is bool(texts)
     if texts:
         assert len(adopted(memory, tmp_path).taken) == len(texts)
-    assert {row["content"] for row in memory.passages["memories"].find()} == texts
+    assert {row["content"] for row in memory.kinds["memories"].find()} == texts
 
 
 def test_deleted_memories_stay_deleted_and_their_fields_are_read(memory: Memory, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_deleted_memories_stay_deleted_and_their_fields_are_read(memory: Memory,
         db.execute("INSERT INTO memories VALUES ('h2', 'Likes toads', '{', 1735689600.5)")
         db.commit()
     assert adopted(memory, tmp_path).taken == ["h1"]
-    (row,) = memory.passages["memories"].find()
+    (row,) = memory.kinds["memories"].find()
     assert json.loads(row["tags"]) == ["pond"]
 
 

@@ -38,7 +38,7 @@ def adopted(memory: Memory, path: Path) -> AdoptionReport:
 
 
 def texts(memory: Memory) -> dict[str, str]:
-    return {row["id"]: row["content"] for row in memory.passages["memories"].find()}
+    return {row["id"]: row["content"] for row in memory.kinds["memories"].find()}
 
 
 def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Path) -> None:
@@ -46,7 +46,7 @@ def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Pat
     assert (survey.system, survey.found[0].count) == ("notes", 2)
     report = adopted(memory, vault)
     assert (len(report.taken), sorted(one.item for one in report.refused)) == (2, ["Broken.md", "Empty.md"])
-    frog, heron = sorted(memory.passages["memories"].find(), key=lambda row: row["content"])
+    frog, heron = sorted(memory.kinds["memories"].find(), key=lambda row: row["content"])
     assert (heron["content"], json.loads(heron["tags"])) == (
         "# Heron\n\nStands in the reeds.",
         ["bird", "pond"],
@@ -61,7 +61,7 @@ def test_a_change_in_an_editor_is_a_new_version_once(memory: Memory, vault: Path
     adopted(memory, vault)
     (vault / "Frog.md").write_text("---\ntags: night\n---\n# A frog\n\nSings at dawn.")
     (id,) = adopted(memory, vault).taken
-    row = memory.passages["memories"].get(id)
+    row = memory.kinds["memories"].get(id)
     assert (row["content"], json.loads(row["tags"])) == ("# A frog\n\nSings at dawn.", ["night"])
     assert len(memory.entries("memories").versions(id)) == 2
     assert memory.search("Sings at dawn")[0]["memory_id"] == id

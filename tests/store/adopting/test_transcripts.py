@@ -27,9 +27,9 @@ def adopted(memory: Memory, path: Path) -> AdoptionReport:
 def vectors(memory: Memory) -> dict[tuple[int, str], np.ndarray]:
     """Each vector of the large model by its message's number and content type."""
     found = {}
-    for row in memory.transcripts.passages.find():
+    for row in memory.transcripts.entries.find():
         if row["embedding_model"] == LARGE:
-            vector = memory.transcripts.passages.vector(row["id"])
+            vector = memory.transcripts.entries.vector(row["id"])
             assert vector is not None
             found[int(row["parent_id"].rpartition("_")[2]), row["content_type"]] = vector
     return found
@@ -59,7 +59,7 @@ def test_messages_vectors_and_events_of_every_version(
     assert all(np.abs(found[place] - vector).max() < 1e-6 for place, vector in reference.VECTORS.items())
     assert {
         (int(row["parent_id"].rpartition("_")[2]), row["content_type"]): row["source_text"]
-        for row in memory.transcripts.passages.find()
+        for row in memory.transcripts.entries.find()
     } == reference.TEXTS | {(1, "tool_call"): "grep"}, "which the reference does not embed"
     (event,) = memory.transcripts.find_events()
     assert (event["id"], event["tool_name"], event["lvl"]) == ("s1_evt_0", "grep", "INFO")
@@ -83,7 +83,7 @@ def test_adopting_twice_changes_nothing_and_one_undo_reverts_it(memory: Memory, 
     again = adopted(memory, path)
     assert (again.taken, len(again.present), again.reused, again.refused) == ([], 3, 0, [])
     memory.undo()
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         for table in ("transcripts", "transcript_vectors", "events", "adopted"):
             assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
 

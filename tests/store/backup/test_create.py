@@ -283,10 +283,10 @@ def test_a_root_with_text_memory_alone_is_backed_up_and_restored(tmp_path: Path)
     restored = restore_backup(root, copy)
     assert restored.refused == []
     with Memory.open(root, embedder=Bags()) as memory:
-        assert [row["content"] for row in memory.memories.passages.find()] == ["The vault opens at noon"]
+        assert [row["content"] for row in memory.memories.entries.find()] == ["The vault opens at noon"]
     assert (root / "memecoins" / "kept.txt").exists()
     assert restored.replaced
     with Memory.open(restored.replaced, embedder=Bags()) as before:
-        assert before.memories.passages.count() == 2
+        assert before.memories.entries.count() == 2
     with pytest.raises(BadBackup, match="needs a new place"):
         backup_memory(root, copy)

@@ -203,7 +203,7 @@ def test_a_closed_memory_leaves_chroma_equal(tmp_path: Path) -> None:
         ids = [memory.memories.store_memory(f"text {number}")["memory_id"] for number in range(60)]
     assert stored(tmp_path / "res", "memories").keys() == set(ids)
     with Memory.open_beside(tmp_path / "res", embedder=Bags()) as memory:
-        memory.memories.passages.remove(ids[:2])
+        memory.memories.entries.remove(ids[:2])
     assert stored(tmp_path / "res", "memories").keys() == set(ids[2:]), "an agent's as well"
 
 

@@ -70,7 +70,7 @@ def test_a_commit_whose_sync_failed_is_ruled_out_or_called_unknown(
     left[0] = 0
     assert library.approve([address(0)]).done == [address(0)]
     assert memory.memories.store_memory("a frog")["success"]
-    assert memory.memories.passages.count() == 1
+    assert memory.memories.entries.count() == 1
     memory.close()
 
 

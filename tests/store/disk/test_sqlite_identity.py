@@ -58,7 +58,7 @@ def test_other_processes_see_writes_made_after_a_backup_of_the_memory(
     library: Library, tmp_path: Path
 ) -> None:
     with Memory.open(library.layout.root) as memory:
-        database = memory.memories.passages.database
+        database = memory.memories.entries.database
         database.set_meta("noted", "before")
         backup(library, tmp_path / "backup")
         assert noted(database.path) == "before"

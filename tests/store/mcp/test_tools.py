@@ -170,14 +170,14 @@ def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
     with Memory.open(root, embedder=Bags()) as dashboard:
         assert access.access_description == "reading and storing"
         dashboard.session_memory.add_memory("elf_attic", "m0", "a brass key under the stairs")
-        before = dashboard.passages["memories"].count()
+        before = dashboard.kinds["memories"].count()
         stored, deleted = over_http(
             address,
             ("store_memory", {"content": "Ledgers are kept in the attic"}),
             ("forget_memory", {"session": "attic"}),
         )
         assert deleted == {"elf_attic": 1}
-        assert dashboard.passages["memories"].count() == before + 1
+        assert dashboard.kinds["memories"].count() == before + 1
         found = dashboard.memories.search_memory("Ledgers are kept in the attic", 1)["results"]
         assert [one["memory_id"] for one in found] == [stored["memory_id"]]
         assert dashboard.session_memory.keys_of("attic") == []
@@ -304,7 +304,7 @@ def test_the_stdio_server_stores_while_another_program_writes(tmp_path: Path) ->
         assert tools == TOOLS
         assert "Opened for reading and storing" in instructions
         assert found["results"][0]["content"] == "Submarines are made of brass."
-        assert held.passages["memories"].get(stored["memory_id"])["content"] == "Bells are made of bronze."
+        assert held.kinds["memories"].get(stored["memory_id"])["content"] == "Bells are made of bronze."
 
 
 def test_half_a_character_of_another_program_does_not_keep_an_answer_from_being_sent() -> None:

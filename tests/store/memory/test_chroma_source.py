@@ -25,8 +25,8 @@ def test_collections_are_named_as_in_the_references() -> None:
 
 @pytest.mark.usefixtures("chroma")
 def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) -> None:
-    memory_with_lore.lore.passages.remove(["peaks_l1"])
-    memory_with_lore.lore.passages.edit("peaks_l3", text="goats")
+    memory_with_lore.lore.entries.remove(["peaks_l1"])
+    memory_with_lore.lore.entries.edit("peaks_l3", text="goats")
     assert memory_with_lore.wait_for_chroma(60)
     memory_with_lore.close()
     entries = stored(memory_with_lore.places.root, "world_lore")
@@ -40,8 +40,8 @@ def test_half_characters_and_endless_numbers_that_an_earlier_version_stored_do_n
     memory_with_lore: Memory, tmp_path: Path
 ) -> None:
     id = memory_with_lore.memories.store_memory("frogs")["memory_id"]
-    memory_with_lore.memories.passages.edit(id, tags='["\\ud83d"]')
-    memory_with_lore.lore.passages.edit("peaks_l3", metadata='{"\\ud83d":"\\ud83d","n":1e999,"i":9e22}')
+    memory_with_lore.memories.entries.edit(id, tags='["\\ud83d"]')
+    memory_with_lore.lore.entries.edit("peaks_l3", metadata='{"\\ud83d":"\\ud83d","n":1e999,"i":9e22}')
     assert memory_with_lore.wait_for_chroma(60)
     assert memory_with_lore.check_chroma() == []
     exported = export(memory_with_lore, tmp_path / "out", kinds=["memories", "world_lore"])

@@ -10,7 +10,7 @@ import pytest
 from store.cli import main
 from store.cli.terminal import Terminal
 from store.errors import MemedexError, ModelUnavailable
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -144,11 +144,11 @@ def test_transcripts_are_found_by_words_while_the_model_is_away(
     (tmp_path / "s.jsonl").write_text(json.dumps({"role": "user", "content": "why is it slow"}))
     run("import-transcripts", str(tmp_path / "s.jsonl"))
 
-    def refuse(self: Passages, text: str) -> None:
+    def refuse(self: Entries, text: str) -> None:
         raise ModelUnavailable("no weights")
 
     message = list[str]()
-    monkeypatch.setattr(Passages, "question", refuse)
+    monkeypatch.setattr(Entries, "question", refuse)
     monkeypatch.setattr(Terminal, "say", lambda self, text: message.append(text))
     for mode in ("semantic", "hybrid"):
         message.clear()
@@ -183,8 +183,8 @@ def test_changing_the_model_reembeds_one_kind(
     status, models = run("model", "other", "--kind", "memories")
     assert (status, models["memories"], models["documents"]) == (0, "other", "offline")
     with Memory.open_for_reading(tmp_path / "res") as memory:
-        assert memory.passages["memories"].model == "other"
-        assert memory.passages["memories"].to_embed() == 0
+        assert memory.kinds["memories"].model == "other"
+        assert memory.kinds["memories"].to_embed() == 0
 
 
 def test_an_unknown_session_is_refused_and_the_others_are_deleted(run: Any) -> None:
@@ -212,7 +212,7 @@ def test_a_section_is_asked_about_and_those_of_earlier_papers_are_found(run: Any
     (tmp_path / "a.md").write_text("# Lending\n\nRates rise.", encoding="utf-8")
     run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
     assert run("find-sections") == (0, {"done": {}, "refused": []})
-    with Memory.open(tmp_path / "res") as memory, memory.documents.passages.database.writing() as db:
+    with Memory.open(tmp_path / "res") as memory, memory.documents.entries.database.writing() as db:
         db.execute("UPDATE documents SET section = ''")
         db.execute("UPDATE sources SET has_sections = 0")
     assert run("find-sections") == (0, {"done": {"aave/a.md": 1}, "refused": []})

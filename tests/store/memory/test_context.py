@@ -29,7 +29,7 @@ def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
     assert lore.context_warning, "two chunks of 740 characters are over 1,000"
     assert not remembered.context_warning
     assert context.characters == lore.characters + remembered.characters
-    assert not memory.passages["session_memory"].questions.all(), "looking is not asking"
+    assert not memory.kinds["session_memory"].questions.all(), "looking is not asking"
 
 
 def test_without_memory_the_block_is_empty(memory: Memory) -> None:
@@ -61,16 +61,16 @@ def test_placeholders_inside_a_chunk_are_not_expanded(memory: Memory) -> None:
 
 def test_a_viewer_cannot_store_a_template_or_reembed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.for_actor(Actor("ann")).memories.store_memory("one")
-    assert memory.passages["memories"].decisions()[0].actor == "ann"
+    assert memory.kinds["memories"].decisions()[0].actor == "ann"
     monkeypatch.setattr("store.permissions.may_change", lambda *_: False)
     looking = memory.for_actor(Actor("vic"))
     assert not looking.can_write
     assert looking.memories.search_memory("one")["total_results"] == 1
-    for change in (lambda: reembed(looking.passages["memories"]), lambda: looking.save_template("{lore}")):
+    for change in (lambda: reembed(looking.kinds["memories"]), lambda: looking.save_template("{lore}")):
         with pytest.raises(ReadOnly, match="vic may look"):
             change()
     assert not memory.places.template.exists()
-    assert memory.passages["memories"].count() == 1
+    assert memory.kinds["memories"].count() == 1
 
 
 def test_two_chunks_of_lore_and_three_memories_are_retrieved_and_logged(
@@ -184,7 +184,7 @@ def test_a_pinned_memory_is_in_every_context(memory: Memory) -> None:
 
 def test_a_kind_that_cannot_be_asked_does_not_cost_the_others(memory: Memory) -> None:
     memory.memories.store_memory("dragons sleep")
-    memory.lore.passages.database.fault = "world_lore.sqlite3 is damaged"
+    memory.lore.entries.database.fault = "world_lore.sqlite3 is damaged"
     context = memory.preview("dragons sleep")
     assert [chunk.text for chunk in context.chunks] == ["dragons sleep"]
     assert "world_lore: world_lore.sqlite3 is damaged" in reasons(context)

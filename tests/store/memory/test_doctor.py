@@ -12,16 +12,14 @@ from store.memory.story.worlds import World
 @pytest.mark.usefixtures("chroma")
 def test_doctor_finds_nothing_wrong_with_a_memory_in_use(memory_with_lore: Memory) -> None:
     memory_with_lore.memories.store_memory("words")
-    memory_with_lore.memories.passages.remove(
-        [row["id"] for row in memory_with_lore.memories.passages.find()]
-    )
+    memory_with_lore.memories.entries.remove([row["id"] for row in memory_with_lore.memories.entries.find()])
     assert memory_with_lore.wait_for_chroma(60)
     assert doctor.check(memory_with_lore) == []
 
 
 @pytest.mark.usefixtures("chroma")
 def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) -> None:
-    with memory_with_lore.lore.passages.database.writing() as db:
+    with memory_with_lore.lore.entries.database.writing() as db:
         vector = f"SELECT v.key FROM world_lore p {joined(KIND)} WHERE p.id = 'peaks_l1'"
         db.execute(f"DELETE FROM world_lore_vectors WHERE key = ({vector})")
         db.execute(
@@ -38,4 +36,4 @@ def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) 
     }
     left = {finding.what for finding in doctor.repair(memory_with_lore)}
     assert left == {"the world bare has no lore", "the file of the world bare is gone"}
-    assert memory_with_lore.lore.passages.count(words="tale") == 6
+    assert memory_with_lore.lore.entries.count(words="tale") == 6

@@ -60,13 +60,13 @@ def test_deleted_vectors_are_in_no_file(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "res", embedder=Dense(name="first")) as memory:
         for text in texts:
             memory.memories.store_memory(text)
-        passages = memory.memories.passages
-        passages.remove([passages.find(limit=1)[0]["id"]])
+        entries = memory.memories.entries
+        entries.remove([entries.find(limit=1)[0]["id"]])
         assert memory.wait_for_chroma(60)
-        assert reembed(passages, Dense(name="second"))
+        assert reembed(entries, Dense(name="second"))
         assert memory.wait_for_chroma(60)
         assert "memory.sqlite3-wal" in traces(memory.places.root, [], vectors)
-        gone = passages.delete_vectors("first")
+        gone = entries.delete_vectors("first")
         assert gone
         assert gone.count == 30, "the removed one's too"
         assert traces(memory.places.root, [], vectors) == {}

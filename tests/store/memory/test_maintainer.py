@@ -9,7 +9,7 @@ import pytest
 
 from store.disk.lock import WriterLock
 from store.errors import NotWritten
-from store.memory.engine.passages import Passages
+from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
@@ -44,12 +44,12 @@ def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory:
     own = [memory.memories.store_memory(f"the page saw number {number}")["memory_id"] for number in range(20)]
     ids = {name: one.communicate("")[0].split() for name, one in agents.items()}
     assert [one.returncode for one in agents.values()] == [0, 0, 0]
-    stored = {row["id"]: row["content"] for row in memory.memories.passages.find(limit=None)}
+    stored = {row["id"]: row["content"] for row in memory.memories.entries.find(limit=None)}
     assert len(stored) == 80
     assert stored.keys() == {*own, *(id for some in ids.values() for id in some)}
     for name, some in ids.items():
         assert [stored[id] for id in some] == [f"{name} saw number {number}" for number in range(20)]
-    assert memory.lore.passages.counts() == {"peaks": 60}
+    assert memory.lore.entries.counts() == {"peaks": 60}
     found = memory.memories.search_memory("bob saw number 7", 1)["results"]
     assert found[0]["memory_id"] == ids["bob"][7], "vectors in memory follow what other processes stored"
     decisions = {decision.id for decision in memory.decisions(limit=1000)}
@@ -71,8 +71,8 @@ def test_a_session_deleted_beside_the_maintainer_leaves_nothing(memory: Memory, 
     memory.session_memory.add_memory("elf_s1", "m0", "zanzibarium")
     with Memory.open_beside(memory.places.root, embedder=bags) as beside:
         assert beside.session_memory.delete_session("s1") == {"elf_s1": 1}
-    assert memory.session_memory.passages.count() == 0
-    assert memory.session_memory.passages.database.meta("forgetting") == "", "the maintainer rewrote the file"
+    assert memory.session_memory.entries.count() == 0
+    assert memory.session_memory.entries.database.meta("forgetting") == "", "the maintainer rewrote the file"
     left = [
         path.name
         for path in memory.places.folder.rglob("*")
@@ -97,7 +97,7 @@ def test_another_process_takes_over_when_the_maintainer_ends(
     memory._maintainer.maintain()
     assert memory._maintainer.follower is not None
     assert not WriterLock(Places(root).lock).is_free()
-    assert memory.memories.passages.count() == 2
+    assert memory.memories.entries.count() == 2
 
 
 def test_a_memory_that_cannot_be_kept_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +106,8 @@ def test_a_memory_that_cannot_be_kept_is_closed(tmp_path: Path, monkeypatch: pyt
     def refuse(*_: object) -> None:
         raise NotWritten("the disk says no")
 
-    close = Passages.close
-    monkeypatch.setattr(Passages, "close", lambda passages: (closed.append(passages), close(passages)))
+    close = Entries.close
+    monkeypatch.setattr(Entries, "close", lambda entries: (closed.append(entries), close(entries)))
     monkeypatch.setattr(Memory, "_recover", refuse)
     with pytest.raises(NotWritten):
         Memory.open(tmp_path, embedder=Bags())

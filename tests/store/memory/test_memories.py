@@ -24,7 +24,7 @@ def test_empty_content(memory: Memory, bags: Bags, content: str) -> None:
     with pytest.raises(ValueError, match="the content"):
         memory.memories.store_memory(content, ["tag"])
     assert bags.requests == [], "refused before embedding"
-    assert memory.memories.passages.count() == 0
+    assert memory.memories.entries.count() == 0
 
 
 def test_duplicate_content(memory: Memory, clock: Clock) -> None:
@@ -66,10 +66,10 @@ def test_collection_doesnt_exist(reopen: Callable[[], Memory], tmp_path: Path) -
 
 def test_the_id_of_a_removed_memory_is_not_given_to_another(memory: Memory) -> None:
     removed = memory.memories.store_memory("the first")["memory_id"]
-    memory.memories.passages.remove([removed])
+    memory.memories.entries.remove([removed])
     later = memory.memories.store_memory("the second, in the same second")["memory_id"]
     assert later != removed
-    assert len(memory.memories.passages.versions(later)) == 1, "its own, and none of the removed one"
+    assert len(memory.memories.entries.versions(later)) == 1, "its own, and none of the removed one"
 
 
 @pytest.mark.usefixtures("chroma")
@@ -104,7 +104,7 @@ def test_two_memories_in_the_same_second_are_both_kept_with_their_time(memory: M
     given.append(memory.memories.store_memory("words 3", []))
     assert [answer["memory_id"] for answer in given] == [f"mem_{1769853600 + n}" for n in range(4)]
     assert [answer["timestamp"][-3:] for answer in given] == ["00Z", "00Z", "00Z", "01Z"]
-    assert memory.memories.passages.count() == 4
+    assert memory.memories.entries.count() == 4
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_two_memories_in_the_same_second_are_both_kept_with_their_time(memory: M
 def test_too_many_too_long_or_non_text_tags_are_refused(memory: Memory, tags: list) -> None:
     with pytest.raises(InvalidInput):
         memory.memories.store_memory("words", tags)
-    assert memory.memories.passages.count() == 0
+    assert memory.memories.entries.count() == 0
 
 
 def test_ten_tags_of_fifty_characters_are_accepted(memory: Memory) -> None:
@@ -140,7 +140,7 @@ def test_a_memory_of_two_million_characters_is_refused_with_the_limit(memory: Me
         lambda: memory.lore.add_lore("peaks", "1", long),
         lambda: memory.session_memory.add_memory("elf_s1", "1", long),
         lambda: memory.memories.search_memory(long),
-        lambda: memory.passages["memories"].edit("mem_1769853600", content=long),
+        lambda: memory.kinds["memories"].edit("mem_1769853600", content=long),
     ):
         with pytest.raises(InvalidInput, match="2,000,000 characters; at most"):
             refused()
@@ -183,13 +183,13 @@ def test_relevance_is_one_minus_chromas_distance_in_percent(memory: Memory, bags
 
 
 def test_only_results_below_thirty_percent_are_excluded(memory: Memory, bags: Bags) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     for id, cosine in (("mem_1", 0.2999), ("mem_2", 0.3001), ("mem_3", -0.5)):
         vector = np.zeros(384, np.float32)
         vector[:2] = cosine, (1 - cosine**2) ** 0.5
-        key = source(passages.model, id).key
-        with passages.change("store") as change:
-            change.store(NewVectors(passages.model, {key: vector.tobytes()}))
+        key = source(entries.model, id).key
+        with entries.change("store") as change:
+            change.store(NewVectors(entries.model, {key: vector.tobytes()}))
             change.upsert({"id": id, "content": id, "tags": "[]", "timestamp": "2026-01-31T10:00:00Z"})
     bags.embed_texts = lambda texts: np.eye(1, 384, dtype=np.float32)  # type: ignore[method-assign]
     found = memory.memories.search_memory("exactly the first direction", limit=20)
@@ -202,7 +202,7 @@ def test_the_packaged_model_gives_384_dimensions_and_finds_by_meaning(tmp_path: 
         stored_ = memory.memories.store_memory("User prefers TypeScript over JavaScript", ["preference"])
         memory.memories.store_memory("The cat sleeps on the sofa all day", ["animal"])
         assert stored_["embedding_dimensions"] == 384
-        assert memory.memories.passages.model == "sentence-transformers:all-MiniLM-L6-v2"
+        assert memory.memories.entries.model == "sentence-transformers:all-MiniLM-L6-v2"
         found = memory.memories.search_memory("Does the user like TypeScript?")
         assert [hit["memory_id"] for hit in found["results"]] == [stored_["memory_id"]]
 
@@ -217,42 +217,42 @@ def test_an_edited_memory_is_embedded_again_and_keeps_id_and_time(memory: Memory
     (hit,) = memory.memories.search_memory("quite another text")["results"]
     assert (hit["memory_id"], hit["tags"], hit["timestamp"]) == (id, ["new"], "2026-01-31T10:00:00Z")
     assert memory.memories.search_memory("old words")["results"] == []
-    assert [event.verb for event in memory.memories.passages.history(id=id)] == ["edit", "store"]
+    assert [event.verb for event in memory.memories.entries.history(id=id)] == ["edit", "store"]
 
 
 def test_edits_removals_and_stores_can_be_undone_and_redone(memory: Memory) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     id = memory.memories.store_memory("first version", [])["memory_id"]
     memory.memories.edit(id, content="second version")
-    assert passages.remove([id]) == 1
+    assert entries.remove([id]) == 1
     states = [None, "second version", "first version", None]
     for expected in states[1:]:
         memory.undo()
-        assert [row["content"] for row in passages.find()] == ([expected] if expected else [])
+        assert [row["content"] for row in entries.find()] == ([expected] if expected else [])
     with pytest.raises(NothingToUndo):
         memory.undo()
     for expected in ("first version", "second version", None):
         memory.redo()
-        found = [row["content"] for row in passages.find()]
+        found = [row["content"] for row in entries.find()]
         assert found == ([expected] if expected else [])
         if expected:
             assert memory.memories.search_memory(expected)["results"][0]["content"] == expected
-    assert passages.find(words="version") == []
+    assert entries.find(words="version") == []
 
 
 def test_undo_refuses_entries_changed_since(memory: Memory) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     id = memory.memories.store_memory("mine", [], actor="me")["memory_id"]
     memory.memories.edit(id, content="somebody else's", actor="other")
     outcome = memory.undo(actor="me")
     assert (outcome.done, [refusal.item for refusal in outcome.refused]) == ([], [id])
-    assert passages.get(id)["content"] == "somebody else's"
+    assert entries.get(id)["content"] == "somebody else's"
 
 
 def test_every_identifier_is_mem_and_a_number(memory: Memory) -> None:
     for number in range(3):
         memory.memories.store_memory(f"words {number}")
-    assert all(re.fullmatch(r"mem_\d+", row["id"]) for row in memory.memories.passages.find())
+    assert all(re.fullmatch(r"mem_\d+", row["id"]) for row in memory.memories.entries.find())
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_label_is_found_however_many_memories_there_are(memory: Memory) -> Non
         }
         for n in range(300)
     ]
-    memory.memories.passages.upsert(rows, verb="store")
+    memory.memories.entries.upsert(rows, verb="store")
     assert contents(memory, "café") == contents(memory, "Cafe") == ["number 7"]
 
 

@@ -66,7 +66,7 @@ def test_entries_of_each_kind_are_stored_listed_shown_edited_and_removed(memory:
         total, rows = memory.list(kind=kind)
         assert (total, [row["id"] for row in rows]) == (1, [id])
         assert memory.show(id, kind=kind)["id"] == id
-        text = memory.passages[kind].kind.text
+        text = memory.kinds[kind].kind.text
         assert memory.edit(id, kind=kind, text="A brass submarine")[text] == "A brass submarine"
         assert memory.search("brass submarine", kind=kind)
         assert memory.remove([id], kind=kind).done == [id]
@@ -99,11 +99,11 @@ def test_names_that_nothing_has_are_refused_with_the_nearest(memory: Memory) -> 
 
 
 def test_ids_that_nothing_has_are_answered_with_the_nearest_by_every_verb(memory: Memory) -> None:
-    passages = memory.lore.passages
+    entries = memory.lore.entries
     memory.lore.add_lore("peaks", "dragon", "Dragons sleep")
     for ask in (
-        lambda: passages.get("peaks_dragoon"),
-        lambda: passages.versions("peaks_dragoon"),
+        lambda: entries.get("peaks_dragoon"),
+        lambda: entries.versions("peaks_dragoon"),
         lambda: memory.set_recall(["peaks_dragoon"], "pinned", kind="world_lore"),
         lambda: memory.preview_merge("peaks_dragon", ["peaks_dragoon"], kind="world_lore"),
     ):

@@ -45,7 +45,7 @@ def stocked(memory: Memory, tmp_path: Path) -> Memory:
     session = tmp_path / "sessions" / "s1"
     write_session(session, "why is it slow")
     memory.transcripts.import_sessions([session])
-    with memory.passages["memories"].database.writing() as db:
+    with memory.kinds["memories"].database.writing() as db:
         db.execute("INSERT INTO memories_vectors VALUES ('key', 'another model', x'00')")
     return memory
 
@@ -58,7 +58,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
     worlds = tmp_path / "worlds"
     worlds.mkdir()
     (worlds / "sea.yaml").write_text("id: sea\nname: Sea\nlore: salt\n")
-    kind = stocked.passages["memories"]
+    kind = stocked.kinds["memories"]
     (kept,) = kind.find()
     stocked.lore.add_lore("peaks", "law", "never harm a ferryman")
     keeping = Retrievals(stocked.places.retrievals, kind="memories", detail="", days=30)
@@ -66,7 +66,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
     keeping.keep("tickers", found, scope="", n=1, where={}, threshold=None, actor=stocked.actor, at=0.0)
     keeping.close()
     (context,) = stocked.contexts()
-    passage, message = stocked.passages["documents"].find()[0], stocked.transcripts.messages("s1")[0]
+    passage, message = stocked.kinds["documents"].find()[0], stocked.transcripts.messages("s1")[0]
     return {
         "aside": Aside(stocked.places.folder / "foreign-1", "a database", 0.0), "by": "ann",
         "character": "elf", "column": "timestamp", "content": "more", "embedder": Bags(dimensions=8),
@@ -96,8 +96,8 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Memory.export.path": tmp_path / "tickers", "kinds": ["memories"], "Memory.edit.text": "longer",
         "Memory.entries.kind": "memories", "keep": "peaks_forge", "others": ["peaks_law"],
         "Memory.merge.kind": "world_lore", "Memory.preview_merge.kind": "world_lore",
-        "Passages.counts.column": "timestamp", "Passages.within.scope": "",
-        "Passages.edit.columns": {"content": "longer"},
+        "Entries.counts.column": "timestamp", "Entries.within.scope": "",
+        "Entries.edit.columns": {"content": "longer"},
         "Sessions.delete_session_memory.session_id": "elf_s1", "Sessions.query_memory.session_id": "elf_s1",
         "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
         "Transcripts.event_values.column": "event",
@@ -123,8 +123,8 @@ def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann.session_memory.add_memory("elf", "1", "dragons")
     ann.session_memory.delete_session_memory("elf")
     for name, made in {"memories": 3, "world_lore": 1, "session_memory": 1}.items():
-        assert [decision.actor for decision in memory.passages[name].decisions()] == ["ann"] * made
-    assert memory.passages["memories"].get(kept)["content"] == "short tickers"
+        assert [decision.actor for decision in memory.kinds[name].decisions()] == ["ann"] * made
+    assert memory.kinds["memories"].get(kept)["content"] == "short tickers"
 
 
 def test_a_viewer_can_search_and_list_everything(eve: Memory, stocked: Memory) -> None:
@@ -132,9 +132,9 @@ def test_a_viewer_can_search_and_list_everything(eve: Memory, stocked: Memory) -
     assert eve.memories.search_memory("short tickers")["total_results"] == 1
     assert eve.lore.query_lore("peaks", "mountains")[0] == ["dwarves forged the mountains"]
     assert eve.retrieve("dragons", world="peaks", character="elf", session="s1").memory == ["dragons sleep"]
-    assert eve.passages["memories"].count() == 1
+    assert eve.kinds["memories"].count() == 1
     assert eve.status().counts["world_lore"] == 1
-    assert stocked.passages["world_lore"].questions.all()["peaks"][0] == 2
+    assert stocked.kinds["world_lore"].questions.all()["peaks"][0] == 2
 
 
 def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments: dict[str, Any]) -> None:
@@ -156,11 +156,11 @@ ANSWERS_ALWAYS = {
     "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
     "Database.lock", "Database.of", "Database.step", "Memory.can_write",
     "Memory.close", "Memory.entries", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
-    "Memory.follow_chroma", "Passages.actor",
-    "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
-    "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.least",
-    "Passages.model",
-    "Passages.question", "Passages.question_or_none", "Passages.within",
+    "Memory.follow_chroma", "Entries.actor",
+    "Entries.can_write", "Entries.close", "Entries.embed", "Entries.embedder",
+    "Entries.embedder_or_none", "Entries.fault", "Entries.keeps_contexts", "Entries.least",
+    "Entries.model",
+    "Entries.question", "Entries.question_or_none", "Entries.within",
 }  # fmt: skip
 
 
@@ -177,11 +177,11 @@ def test_nothing_can_be_read_or_changed_after_the_login_ended(
 
 def test_closing_for_one_actor_keeps_the_memory_open_for_others(stocked: Memory) -> None:
     with stocked.for_actor(Actor("ann")) as ann:
-        resident = ann.passages["memories"].resident()
-    assert stocked.passages["memories"].resident() is resident
+        resident = ann.kinds["memories"].resident()
+    assert stocked.kinds["memories"].resident() is resident
     reader = Memory.open_for_reading(stocked.places.root, embedder=Bags())
     reader.for_actor(Actor("ann")).close()
-    assert reader.passages["memories"].count() == 1
+    assert reader.kinds["memories"].count() == 1
     reader.close()
     assert stocked.memories.search_memory("short tickers")["total_results"] == 1
 

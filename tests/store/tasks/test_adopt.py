@@ -75,7 +75,7 @@ def test_everything_in_a_folder_is_one_decision_and_one_undo(
     assert report.system == "reference-1, chroma-texts, transcript-database"
     assert len(report.taken) == 2 + 2 + 1
     assert (library.counts()["library"], texts(memory)) == (2, 3)
-    decisions = {one.id for passages in memory.usable for one in passages.decisions()}
+    decisions = {one.id for entries in memory.usable for one in entries.decisions()}
     assert decisions == {report.texts}
     finished(library, adopt.start(library, recognise(other)))  # brings nothing more
     assert adopt.last_from(library, other) == job
@@ -95,7 +95,7 @@ def test_an_undo_keeps_what_somebody_edited_and_names_it(
     assert [(one.item, one.reason) for one in outcome.refused] == [
         ("mem_1706745600", "it was changed since; undo would lose that")
     ]
-    assert [row["content"] for row in memory.memories.passages.find()] == ["Likes coffee"]
+    assert [row["content"] for row in memory.memories.entries.find()] == ["Likes coffee"]
     assert adopt.is_undone(library, finished(library, job))
 
 

@@ -40,7 +40,7 @@ def scan_twice(papers: PaperFolder) -> list[str]:
 
 
 def texts(memory: Memory) -> dict[str, str]:
-    return {f"{row['protocol']}/{row['source']}": row["content"] for row in memory.documents.passages.find()}
+    return {f"{row['protocol']}/{row['source']}": row["content"] for row in memory.documents.entries.find()}
 
 
 def test_a_folder_is_a_protocol_and_files_at_the_top_have_that_of_the_watched_folder(

@@ -71,7 +71,7 @@ def test_hits_show_their_section_and_are_filtered_by_it(paper: Memory) -> None:
 def test_a_document_of_before_gets_its_sections_and_keeps_everything_else(
     paper: Memory, reopen: Callable[[], Memory]
 ) -> None:
-    passages = paper.documents.passages
+    passages = paper.documents.entries
     passages.edit((edited := passages.find()[1])["id"], content="a person's words")
     before = passages.find(limit=None)
     vector = passages.vector(edited["id"])
@@ -84,15 +84,15 @@ def test_a_document_of_before_gets_its_sections_and_keeps_everything_else(
         )
     memory = reopen()
     documents = memory.documents
-    assert [row["section"] for row in documents.passages.find(limit=None)] == [""] * len(before)
+    assert [row["section"] for row in documents.entries.find(limit=None)] == [""] * len(before)
     assert documents.search("rates rise")[0]["metadata"] == {
         "source": "paper.md", "page": 1, "protocol": "aave",
     }  # fmt: skip
     (source,) = documents.sources()
     assert not source.has_sections
     assert documents.find_sections(source) == len(before)
-    assert documents.passages.find(limit=None) == before, "the same ids, texts, places and sections"
-    assert (documents.passages.vector(edited["id"]) == vector).all()
+    assert documents.entries.find(limit=None) == before, "the same ids, texts, places and sections"
+    assert (documents.entries.vector(edited["id"]) == vector).all()
     assert documents.sources()[0].has_sections
     memory.undo()
     assert not documents.sources()[0].has_sections
@@ -108,6 +108,6 @@ def test_sections_are_not_found_without_the_file(paper: Memory) -> None:
 def test_a_citation_of_two_pages_names_both(memory: Memory) -> None:
     content = small_pdf("Rates rise when the pool is", "used by borrowers")
     memory.documents.import_document(Path("p.pdf"), protocol="aave", content=content)
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     cited = memory.documents.cite(row["id"])
     assert [page for page, marks in cited.pages if marks] == [1, 2]

@@ -36,9 +36,9 @@ def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> N
 
 def test_embedding_uses_the_configured_model(memory: Memory, bags: Bags) -> None:
     import_content(memory, "a.txt", "words", "aave")
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert row["embedding_model"] == "bags"
-    vector = memory.documents.passages.vector(row["id"])
+    vector = memory.documents.entries.vector(row["id"])
     assert vector is not None
     assert (vector == bags.embed_texts(["words"])[0]).all()
 
@@ -63,7 +63,7 @@ def test_source_is_the_file_name(memory: Memory, tmp_path: Path) -> None:
 
 def test_pages_are_numbered_from_one(memory: Memory) -> None:
     import_content(memory, "p.pdf", small_pdf("alpha on the first", "", "gamma on the third"), "aave")
-    pages = {row["content"]: row["page"] for row in memory.documents.passages.find()}
+    pages = {row["content"]: row["page"] for row in memory.documents.entries.find()}
     assert pages == {"alpha on the first": 1, "gamma on the third": 3}
     (source,) = memory.documents.sources()
     assert (source.pages, source.bare_pages) == (3, "2")
@@ -75,7 +75,7 @@ def test_pages_are_numbered_from_one(memory: Memory) -> None:
 def test_each_page_is_split_separately_at_1000_with_100_of_overlap(memory: Memory) -> None:
     text = " ".join(f"word{number:04}" for number in range(300))
     import_content(memory, "long.md", text, "aave")
-    rows = memory.documents.passages.find()
+    rows = memory.documents.entries.find()
     assert [row["chunk_index"] for row in rows] == [0, 1, 2]
     assert all(len(row["content"]) <= 1000 for row in rows)
     assert all(text[row["span_start"] : row["span_end"]] == row["content"] for row in rows)
@@ -124,7 +124,7 @@ def test_two_protocols_are_compared_with_five_results_each(memory: Memory) -> No
 
 
 def stored(memory: Memory) -> dict[str, str]:
-    return {row["source"]: row["content"] for row in memory.documents.passages.find()}
+    return {row["source"]: row["content"] for row in memory.documents.entries.find()}
 
 
 def paper(path: Path, text: str) -> Path:
@@ -140,10 +140,10 @@ def test_a_document_replaces_the_one_of_its_name_only_if_a_person_says_so(memory
     assert (one.state, one.note) == (
         "changed", "aave/a.md: it replaces what was stored under this name; undo brings that back",
     )  # fmt: skip
-    assert [row["content"] for row in memory.documents.passages.find()] == ["new text", "other document"]
+    assert [row["content"] for row in memory.documents.entries.find()] == ["new text", "other document"]
     assert len(memory.documents.sources()) == 2
     memory.undo()
-    assert sorted(row["content"] for row in memory.documents.passages.find()) == [
+    assert sorted(row["content"] for row in memory.documents.entries.find()) == [
         "old words",
         "other document",
     ]
@@ -200,22 +200,22 @@ def test_the_same_paper_under_another_name_is_there_already(memory: Memory) -> N
 
 def test_an_edited_passage_stays_when_its_paper_is_imported_again(memory: Memory) -> None:
     import_content(memory, "a.md", "words with a mistale", "aave")
-    (row,) = memory.documents.passages.find()
-    memory.documents.passages.edit(row["id"], content="words with a mistake")
+    (row,) = memory.documents.entries.find()
+    memory.documents.entries.edit(row["id"], content="words with a mistake")
     import_content(memory, "a.md", "words with a mistale", "aave")
     assert stored(memory) == {"a.md": "words with a mistake"}
 
 
 def test_a_paper_of_an_earlier_version_gets_its_sections_and_nothing_else(memory: Memory) -> None:
     import_content(memory, "a.md", "# Fees\n\nwords", "aave")
-    before = memory.documents.passages.find()
-    with memory.documents.passages.database.writing() as db:
+    before = memory.documents.entries.find()
+    with memory.documents.entries.database.writing() as db:
         db.execute("UPDATE sources SET has_sections = 0")
         db.execute("UPDATE documents SET section = ''")
     one = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Fees\n\nwords")
     assert (one.state, one.source.id) == ("present", "aave/a.md")
     assert one.note == "aave/a.md: the sections of its passages were found again"
-    assert memory.documents.passages.find() == before, "sections again, ids, texts and places as they were"
+    assert memory.documents.entries.find() == before, "sections again, ids, texts and places as they were"
     again = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Fees\n\nwords")
     assert (again.state, again.note) == ("present", "")
 
@@ -223,10 +223,10 @@ def test_a_paper_of_an_earlier_version_gets_its_sections_and_nothing_else(memory
 def test_undo_restores_a_removed_document_with_its_original(memory: Memory) -> None:
     import_content(memory, "p.pdf", small_pdf("some words"), "aave")
     assert memory.documents.remove_document("AAVE", "p.pdf") == 1
-    assert (memory.documents.sources(), memory.documents.passages.count()) == ([], 0)
+    assert (memory.documents.sources(), memory.documents.entries.count()) == ([], 0)
     memory.documents.tidy()
     memory.undo()
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert memory.documents.cite(row["id"]).path.read_bytes().startswith(b"%PDF")
 
 

@@ -68,7 +68,7 @@ def test_passages_lack_the_footer_and_cite_their_place(memory: Memory) -> None:
     memory.documents.import_document(
         Path("a.txt"), protocol="aave", content=CONTENTS.encode() + b"\n\n" + content
     )
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert row["content"] == "\n".join(pages)
     whole = CONTENTS + "\n\n" + "\n".join(pages)
     assert whole[row["span_start"] : row["span_end"]] == row["content"]
@@ -76,7 +76,7 @@ def test_passages_lack_the_footer_and_cite_their_place(memory: Memory) -> None:
 
 def test_a_pdf_whose_pages_are_all_alike_is_still_found(memory: Memory) -> None:
     memory.documents.import_document(Path("a.pdf"), protocol="aave", content=small_pdf(*["Same words"] * 3))
-    assert [row["page"] for row in memory.documents.passages.find()] == [1, 2, 3]
+    assert [row["page"] for row in memory.documents.entries.find()] == [1, 2, 3]
 
 
 SAID = "A line of ten words or more says something about this protocol."

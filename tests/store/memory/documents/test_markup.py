@@ -67,7 +67,7 @@ def test_word_documents_and_pages_become_passages(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
         for name, content in (("paper.docx", docx("Hooks run", "Fees &amp; pools")), ("page.html", PAGE)):
             memory.documents.import_document(Path(name), protocol="uni", content=content)
-        texts = {row["source"]: row["content"] for row in memory.documents.passages.find()}
+        texts = {row["source"]: row["content"] for row in memory.documents.entries.find()}
         assert texts["paper.docx"] == "Hooks run\n\nFees & pools"
         assert texts["page.html"].startswith("## Hooks")
 

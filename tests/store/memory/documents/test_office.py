@@ -25,7 +25,7 @@ def zipped(files: dict[str, str]) -> bytes:
 
 def imported(memory: Memory, name: str, content: bytes) -> dict[int, str]:
     memory.documents.import_document(Path(name), protocol="pond", content=content)
-    return {row["page"]: row["content"] for row in memory.documents.passages.find(limit=None)}
+    return {row["page"]: row["content"] for row in memory.documents.entries.find(limit=None)}
 
 
 @needs_extra

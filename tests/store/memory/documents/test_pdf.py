@@ -85,7 +85,7 @@ WHOLE = small_pdf("The vault opens at dawn", "and closes at dusk")
 )  # fmt: skip
 def test_a_damaged_or_openly_locked_pdf_is_read_as_viewers_read_it(memory: Memory, content: bytes) -> None:
     import_content(memory, "paper.pdf", content, "vault")
-    found = {row["page"]: row["content"] for row in memory.documents.passages.find()}
+    found = {row["page"]: row["content"] for row in memory.documents.entries.find()}
     assert " ".join(found.values()).split() == [
         "The",
         "vault",
@@ -97,7 +97,7 @@ def test_a_damaged_or_openly_locked_pdf_is_read_as_viewers_read_it(memory: Memor
         "at",
         "dusk",
     ]
-    row = memory.documents.passages.find()[0]
+    row = memory.documents.entries.find()[0]
     assert memory.documents.cite(row["id"]).pages[0][1], "its place is marked"
 
 
@@ -110,7 +110,7 @@ def test_a_half_pdf_or_another_file_of_its_name_is_refused(memory: Memory, conte
 def test_what_is_filled_into_a_form_is_read_and_marked(memory: Memory) -> None:
     content = small_pdf("Name of the pond", filled="Otter pond")
     import_content(memory, "form.pdf", content, "vault")
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert row["content"] == "Name of the pond\nOtter pond"
     (mark,) = marks(content, name="form.pdf", page=1, passage="Otter pond")
     assert 0.2 < mark[1] < 0.25
@@ -120,7 +120,7 @@ def test_what_is_filled_into_a_form_is_read_and_marked(memory: Memory) -> None:
 
 def test_an_upload_with_pdf_content_is_read_as_a_pdf(memory: Memory) -> None:
     import_content(memory, "paper.txt", small_pdf("real text"), "aave")
-    assert [row["content"] for row in memory.documents.passages.find()] == ["real text"]
+    assert [row["content"] for row in memory.documents.entries.find()] == ["real text"]
 
 
 def test_a_missing_file_is_named(memory: Memory, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def library_of_papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memo
 
 @papers
 def test_every_page_of_both_papers_is_imported(library_of_papers: Memory) -> None:
-    rows = library_of_papers.documents.passages.find(limit=None)
+    rows = library_of_papers.documents.entries.find(limit=None)
     pages = {name: {row["page"] for row in rows if row["protocol"] == name} for name in ("aave", "uniswap")}
     assert pages == {"aave": set(range(1, 17)), "uniswap": set(range(1, 5))}
     assert all(0 < len(row["content"]) <= 1000 for row in rows)
@@ -230,7 +230,7 @@ def test_each_passage_is_in_the_section_that_most_of_it_is_in(library_of_papers:
     pages = read(AAVE.read_bytes(), name="aave.pdf").pages
     heads = [line.split(" ", 1) for line in AAVES_HEADINGS.split("\n")]
     starts = [(int(page), f"\n{pages[int(page) - 1]}".index(f"\n{title}\n"), title) for page, title in heads]
-    rows = library_of_papers.documents.passages.find(where={"protocol": "aave"}, limit=None)
+    rows = library_of_papers.documents.entries.find(where={"protocol": "aave"}, limit=None)
     assert len(rows) == 51
     for row in rows:
         last = row["last_page"] or row["page"]
@@ -245,7 +245,7 @@ def test_each_passage_is_in_the_section_that_most_of_it_is_in(library_of_papers:
 
 @papers
 def test_two_column_pages_are_read_column_by_column_with_whole_words(library_of_papers: Memory) -> None:
-    rows = library_of_papers.documents.passages.find(where={"protocol": "uniswap", "page": 1}, limit=None)
+    rows = library_of_papers.documents.entries.find(where={"protocol": "uniswap", "page": 1}, limit=None)
     text = " ".join(" ".join(row["content"].split()) for row in rows)
     order = ["ABSTRACT", "gas efficiency and developer experience", "1 INTRODUCTION", "Uniswap v1 [2]",
              "Additionally, in previous versions", "Singleton:", "Flash accounting:"]  # fmt: skip
@@ -289,7 +289,7 @@ def test_a_citation_marks_the_passage_on_its_page(library_of_papers: Memory) -> 
 
 @papers
 def test_passages_throughout_both_papers_can_be_marked(library_of_papers: Memory) -> None:
-    rows = library_of_papers.documents.passages.find(limit=None)[::5]
+    rows = library_of_papers.documents.entries.find(limit=None)[::5]
     cited = [page for row in rows for page in library_of_papers.documents.cite(row["id"]).pages]
     assert [page for page, marks in cited if not marks] == []
 
@@ -297,7 +297,7 @@ def test_passages_throughout_both_papers_can_be_marked(library_of_papers: Memory
 @papers
 def test_a_passage_over_a_pages_end_is_cited_on_both_pages(library_of_papers: Memory) -> None:
     documents = library_of_papers.documents
-    over = [row for row in documents.passages.find(limit=None) if row["last_page"]]
+    over = [row for row in documents.entries.find(limit=None) if row["last_page"]]
     assert over
     for row in over:
         cited = documents.cite(row["id"]).pages
@@ -305,7 +305,7 @@ def test_a_passage_over_a_pages_end_is_cited_on_both_pages(library_of_papers: Me
         assert all(marks for _, marks in cited)
     (hit,) = documents.search(over[0]["content"], 1, protocol=over[0]["protocol"])
     assert hit["metadata"]["last_page"] == hit["metadata"]["page"] + 1
-    documents.passages.edit(over[0]["id"], content="in other words")
+    documents.entries.edit(over[0]["id"], content="in other words")
     assert [marks for _, marks in documents.cite(over[0]["id"]).pages] == [[], []]
     library_of_papers.undo()
 
@@ -328,9 +328,9 @@ def test_papers_can_be_embedded_with_ada_002_through_litellm(
                 )
                 assert memory.status().models["documents"] == f"litellm:{ADA}"
                 assert memory.status().models["memories"] != f"litellm:{ADA}"
-                for row in memory.passages["documents"].find():
+                for row in memory.kinds["documents"].find():
                     assert row["embedding_model"] == f"litellm:{ADA}"
-                    vector = memory.passages["documents"].vector(row["id"])
+                    vector = memory.kinds["documents"].vector(row["id"])
                     assert vector is not None
                     assert vector.shape == (1536,)
                     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)

@@ -65,7 +65,7 @@ def import_content(
 def test_a_scan_is_read_column_by_column_and_cited_by_its_lines(memory: Memory, turn: int) -> None:
     one = import_content(memory, content := scan(page(turn=turn)))
     assert "the text of page 1 was recognised by RapidOCR, which knows Latin" in one.note
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert "".join(row["content"].split()) == "".join([TITLE, *LEFT, *RIGHT]).replace(" ", "")
     assert row["page"] == 1
     ((number, marks),) = memory.documents.cite(row["id"]).pages
@@ -86,7 +86,7 @@ def test_only_pages_without_text_are_recognised(memory: Memory) -> None:
     one = import_content(memory, content)
     assert "the text of page 3 was recognised" in one.note
     assert (one.source.pages, one.source.bare_pages) == (5, "2, 4")
-    pages = {row["page"]: row["content"] for row in memory.documents.passages.find()}
+    pages = {row["page"]: row["content"] for row in memory.documents.entries.find()}
     assert pages.keys() == {1, 3, 5}
     assert (pages[1], pages[5]) == ("A typed page", "Another typed page")
     assert memory.documents.search("Who keeps the ledger?")[0]["metadata"]["page"] == 3
@@ -95,7 +95,7 @@ def test_only_pages_without_text_are_recognised(memory: Memory) -> None:
 @reading
 def test_a_scanned_page_with_a_typed_number_is_read_as_well(memory: Memory) -> None:
     import_content(memory, _numbered(scan(page())))
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert "the ledger of every ship" in row["content"]
 
 
@@ -129,10 +129,10 @@ def test_without_the_extra_a_sentence_says_what_to_install_and_then_it_is_read(
         assert import_content(memory, mixed, "mixed.pdf").state == "present"
     again = import_content(memory, mixed, "mixed.pdf")
     assert (again.state, again.source.bare_pages) == ("changed", "")
-    assert "the ledger of every ship" in memory.documents.passages.find(where={"page": 2})[0]["content"]
+    assert "the ledger of every ship" in memory.documents.entries.find(where={"page": 2})[0]["content"]
     assert import_content(memory, mixed, "mixed.pdf").state == "present"
     memory.undo()
-    assert [row["page"] for row in memory.documents.passages.find()] == [1]
+    assert [row["page"] for row in memory.documents.entries.find()] == [1]
 
 
 @reading
@@ -170,7 +170,7 @@ def test_pages_that_were_recognised_before_it_was_stopped_are_kept(
     assert memory.documents.sources() == []
     import_content(memory, content)
     assert asked == [[1, 2, 3, 4], [5, 6]]
-    assert len(memory.documents.passages.find()) == 6
+    assert len(memory.documents.entries.find()) == 6
 
 
 def test_a_damaged_file_of_readings_costs_the_marks_alone(memory: Memory, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.kind import Row
 from store.memory.memory import Memory
 from tests.store.memory.documents.small_pdf import small_pdf
 
@@ -18,7 +18,7 @@ def imported(memory: Memory, name: str, content: bytes) -> list[Row]:
 
 
 def rows(memory: Memory) -> list[Row]:
-    return memory.documents.passages.find(limit=None)
+    return memory.documents.entries.find(limit=None)
 
 
 def marked(memory: Memory, row: Row) -> list[tuple[int, int]]:
@@ -76,7 +76,7 @@ def test_each_half_is_marked_on_its_own_page(memory: Memory) -> None:
 
 def test_an_edited_passage_is_split_and_merged_by_its_text(memory: Memory) -> None:
     before = imported(memory, "long.md", LONG.encode())
-    memory.documents.passages.edit(before[0]["id"], content="What a person wrote about otters.")
+    memory.documents.entries.edit(before[0]["id"], content="What a person wrote about otters.")
     first, second = memory.documents.split(before[0]["id"], "wrote about")
     assert (first["content"], second["content"]) == ("What a person", "wrote about otters.")
     assert [one["id"] for one in rows(memory)][:3] == [first["id"], second["id"], before[1]["id"]]

@@ -55,7 +55,7 @@ def test_a_table_is_markdown_among_the_text_and_its_rows_are_cited(memory: Memor
     around = [(95, 740, "Fees of every pool"), (95, 600, "The pond pays more.")]
     content = drawn([around[0], *HEAD, *BODY, around[1]], [715, 695, 645])
     import_content(memory, content)
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert row["content"] == f"Fees of every pool\n\n{TABLE}\n\nThe pond pays more."
     ((number, marks),) = memory.documents.cite(row["id"]).pages
     assert (number, len(marks)) == (1, 6), "a mark for each row and for the text above and below"
@@ -74,7 +74,7 @@ def test_what_was_imported_before_tables_were_read_is_cited_as_it_was(memory: Me
     (stored,) = memory.places.originals.glob("*.read.json")
     kept = stored.read_bytes()
     stored.unlink()
-    (row,) = memory.documents.passages.find()
+    (row,) = memory.documents.entries.find()
     assert memory.documents.cite(row["id"]).pages == [(1, [])]
     stored.write_bytes(kept)
     assert len(memory.documents.cite(row["id"]).pages[0][1]) == 4

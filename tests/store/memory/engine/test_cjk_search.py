@@ -28,14 +28,14 @@ def filled(memory: Memory, tmp_path: Path) -> Memory:
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("kind", ["memories", "world_lore", "session_memory", "documents"])
 def test_a_word_inside_a_run_is_found_and_listed(filled: Memory, kind: str, language: str) -> None:
-    passages = filled.passages[kind]
-    hits = passages.best(ASKED[language], n=3)
-    assert [hit.row[passages.kind.text] for hit in hits if hit.words] == [TEXTS[language]]
+    entries = filled.kinds[kind]
+    hits = entries.best(ASKED[language], n=3)
+    assert [hit.row[entries.kind.text] for hit in hits if hit.words] == [TEXTS[language]]
     assert hits[0].words > 0
     inner = {"zh": "花生", "ja": "日曜", "ko": "고양이"}[language]
-    (row,) = passages.find(words=inner)
-    assert row[passages.kind.text] == TEXTS[language]
-    assert passages.find(words=f"{inner} moon") == []
+    (row,) = entries.find(words=inner)
+    assert row[entries.kind.text] == TEXTS[language]
+    assert entries.find(words=f"{inner} moon") == []
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -50,7 +50,7 @@ def test_the_pair_that_few_texts_have_decides(memory: Memory) -> None:
     for number in range(5):
         memory.lore.add_lore("peaks", f"x{number}", "什么都没有")
     memory.lore.add_lore("peaks", "nut", "花生在这里")
-    hits = memory.passages["world_lore"].best("什么花生", n=6)
+    hits = memory.kinds["world_lore"].best("什么花生", n=6)
     words = {hit.row["lore_id"]: hit.words for hit in hits}
     assert words["nut"] > words["x0"] > 0
 

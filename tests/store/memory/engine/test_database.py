@@ -105,7 +105,7 @@ def test_a_foreign_or_damaged_file_is_named_and_not_touched(
     before = {file: file.read_bytes() for file in memory.places.folder.glob("memory.*") if file.is_file()}
     again = reopen()
     assert again.memories.search_memory("kept")["results"] == []
-    assert again.status().faults.keys() == again.passages.keys()
+    assert again.status().faults.keys() == again.kinds.keys()
     for fault in again.status().faults.values():
         assert message in fault
         assert str(path) in fault
@@ -114,10 +114,10 @@ def test_a_foreign_or_damaged_file_is_named_and_not_touched(
         again.documents.import_document(Path("a.md"), protocol="aave", content=b"words")
     with pytest.raises(CatalogDamaged, match=r"memory\.sqlite3"):
         again.undo()
-    assert {one.kind for one in doctor.repair(again)} == again.passages.keys()
+    assert {one.kind for one in doctor.repair(again)} == again.kinds.keys()
     again.close()
     with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
-        assert reader.status().faults.keys() == reader.passages.keys()
+        assert reader.status().faults.keys() == reader.kinds.keys()
     after = {file: file.read_bytes() for file in memory.places.folder.glob("memory.*") if file.is_file()}
     assert after == before
     assert original.exists()
@@ -137,12 +137,12 @@ def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
         world = World("peaks", "Peaks", "", "Dragons.\n" * 200, "peaks.yaml", "1")
         memory.lore.put_world(world)
         id = memory.memories.store_memory("first version")["memory_id"]
-        before = {name: passages.find(limit=None) for name, passages in memory.passages.items()}
+        before = {name: entries.find(limit=None) for name, entries in memory.kinds.items()}
         refuses[0] = True
         changes: list[Callable[[], object]] = [
             lambda: memory.memories.store_memory("second"),
             lambda: memory.memories.edit(id, content="changed"),
-            lambda: memory.memories.passages.remove([id]),
+            lambda: memory.memories.entries.remove([id]),
             lambda: memory.undo(),
             lambda: memory.lore.put_world(World("peaks", "Peaks", "", "Goats.", "peaks.yaml", "2")),
             lambda: memory.lore.add_lore("peaks", "x", "more"),
@@ -154,12 +154,12 @@ def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
                 change()
         assert memory.lore.query_lore("peaks", "dragons")[0], "questions are answered all the same"
         refuses[0] = False
-        assert before == {name: passages.find(limit=None) for name, passages in memory.passages.items()}
-        assert memory.memories.passages.count(words="second") == 0
+        assert before == {name: entries.find(limit=None) for name, entries in memory.kinds.items()}
+        assert memory.memories.entries.count(words="second") == 0
         memory.documents.tidy()
         assert list(memory.places.originals.glob("*")) == []
         memory.undo()
-        assert memory.memories.passages.count() == 0
+        assert memory.memories.entries.count() == 0
 
 
 def test_nothing_is_written_when_the_model_fails(memory: Memory, bags: Bags) -> None:
@@ -168,7 +168,7 @@ def test_nothing_is_written_when_the_model_fails(memory: Memory, bags: Bags) -> 
         memory.memories.store_memory("words")
     with pytest.raises(OSError, match="on fire"):
         memory.lore.put_world(World("peaks", "Peaks", "", "Dragons."))
-    assert (memory.memories.passages.count(), memory.lore.worlds()) == (0, [])
+    assert (memory.memories.entries.count(), memory.lore.worlds()) == (0, [])
 
 
 # -- exact search --------------------------------------------------------------------------------------------

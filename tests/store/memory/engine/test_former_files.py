@@ -42,18 +42,18 @@ def said_by(memory: Memory) -> dict[str, Any]:
         (one.verb, one.actor, one.created_at, one.count, one.is_undone, one.kinds)
         for one in memory.decisions(limit=-1)
     ]
-    for name, passages in memory.passages.items():
-        rows = passages.find(limit=None)
-        events = passages.history(limit=-1)
+    for name, entries in memory.kinds.items():
+        rows = entries.find(limit=None)
+        events = entries.history(limit=-1)
         found[name] = {
             "rows": rows,
-            "vectors": [passages.vector(row["id"]) is not None for row in rows],
-            "kept": passages.vectors_by_model(),
+            "vectors": [entries.vector(row["id"]) is not None for row in rows],
+            "kept": entries.vectors_by_model(),
             "recall": {row["id"]: memory.recall_of(row["id"], kind=name) for row in rows},
-            "asked": passages.questions.all(),
+            "asked": entries.questions.all(),
             "events": [(one.verb, one.id, json.loads(one.before or "0"), one.is_undone) for one in events],
             "versions": {
-                one.id: [(two.version, two.row, two.author, two.via) for two in passages.versions(one.id)]
+                one.id: [(two.version, two.row, two.author, two.via) for two in entries.versions(one.id)]
                 for one in events
                 if "_" in one.id
             },
@@ -67,7 +67,7 @@ def earlier(memory: Memory, clock: Clock) -> tuple[Path, dict[str, Any]]:
     kept = [memory.memories.store_memory(text)["memory_id"] for text in ("dragons sleep", "goats", "gone")]
     clock.now += 1
     memory.memories.edit(kept[0], content="dragons wake")
-    memory.memories.passages.remove([kept[2]])
+    memory.memories.entries.remove([kept[2]])
     memory.set_recall([kept[1]], "pinned")
     memory.lore.add_lore("peaks", "1", "the forge is cold")
     memory.lore.add_lore("peaks", "2", "taken back")
@@ -76,8 +76,8 @@ def earlier(memory: Memory, clock: Clock) -> tuple[Path, dict[str, Any]]:
     memory.session_memory.query_memory("elf_s1", "who does?")
     memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Rates\n\nRates rise.\n")
     by_agent(memory, is_reviewed=True).memories.store_memory("not seen yet")
-    for model in (Bags(name="other", dimensions=32), memory.lore.passages.embedder):
-        assert reembed(memory.lore.passages, model)
+    for model in (Bags(name="other", dimensions=32), memory.lore.entries.embedder):
+        assert reembed(memory.lore.entries, model)
     said = said_by(memory)
     memory.close()
     as_of_1_2(memory.places.root)
@@ -221,7 +221,7 @@ def test_a_file_that_cannot_be_used_costs_its_kind_alone_until_it_can(
     memory = reopen()
     assert memory.status().faults == {}
     assert said_by(memory)["world_lore"] == before["world_lore"]
-    assert memory.memories.passages.count() == 3
+    assert memory.memories.entries.count() == 3
     assert not path.exists()
 
 

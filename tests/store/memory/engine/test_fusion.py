@@ -32,7 +32,7 @@ def away(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     def refuse(texts: list[str]) -> None:
         raise ModelUnavailable("no weights")
 
-    monkeypatch.setattr(memory.memories.passages.embedder, "embed_texts", refuse)
+    monkeypatch.setattr(memory.memories.entries.embedder, "embed_texts", refuse)
     return memory
 
 
@@ -54,7 +54,7 @@ def test_a_text_that_meaning_ranks_last_is_found_by_its_words(memory: Memory) ->
         memory.lore.add_lore("peaks", f"x{number}", f"dragon treasure {number}")
     memory.lore.add_lore("peaks", "rare", "E42 " + " ".join(f"filler{n}" for n in range(40)))
     memory.lore.add_lore("swamp", "other", "E42")
-    hits = memory.passages["world_lore"].best("dragon treasure E42", n=100, where={"world_id": "peaks"})
+    hits = memory.kinds["world_lore"].best("dragon treasure E42", n=100, where={"world_id": "peaks"})
     assert "peaks_rare" in [hit.row["id"] for hit in hits]
     assert "swamp_other" not in [hit.row["id"] for hit in hits]
     assert next(hit for hit in hits if hit.row["id"] == "peaks_rare").cosine is not None

@@ -25,7 +25,7 @@ The cat sat on the mat while a dog was asleep.
 
 
 def states_of(memory: Memory) -> list[sqlite3.Row]:
-    with memory.documents.passages.database.reading() as db:
+    with memory.documents.entries.database.reading() as db:
         return db.execute("SELECT * FROM token_states").fetchall()
 
 
@@ -55,7 +55,7 @@ def test_states_are_stored_at_four_bits_a_number() -> None:
 
 def test_an_import_has_the_states_of_every_passage_and_a_search_says_its_closeness(real: Memory) -> None:
     real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
-    assert len(states_of(real)) == real.documents.passages.count() > 1
+    assert len(states_of(real)) == real.documents.entries.count() > 1
     found = real.documents.search("Where did the animal take a nap?")
     assert "dog was asleep" in found[0]["content"]
     assert [hit["late_interaction"] for hit in found] == sorted(
@@ -66,8 +66,8 @@ def test_an_import_has_the_states_of_every_passage_and_a_search_says_its_closene
 
 def test_states_go_with_their_text_and_are_computed_again_by_a_question(real: Memory) -> None:
     real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
-    entry = real.documents.passages.find()[0]["id"]
-    real.documents.passages.edit(entry, content="Wholly different words")
+    entry = real.documents.entries.find()[0]["id"]
+    real.documents.entries.edit(entry, content="Wholly different words")
     assert entry not in {row["id"] for row in states_of(real)}
     real.documents.search("different")
     assert entry in {row["id"] for row in states_of(real)}
@@ -79,7 +79,7 @@ def test_states_go_with_their_text_and_are_computed_again_by_a_question(real: Me
 def test_what_is_not_among_the_first_never_scores_higher(real: Memory) -> None:
     text = "\n\n".join(f"# Part {n}\n\n" + f"Words of part {n} about rates. " * 20 for n in range(40))
     real.documents.import_document(Path("a.md"), protocol="aave", content=text.encode())
-    hits = real.documents.passages.best("What about rates?", n=100)
+    hits = real.documents.entries.best("What about rates?", n=100)
     assert len(hits) > 31
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert [hit.late_interaction is None for hit in hits] == [False] * 30 + [True] * (len(hits) - 30)
@@ -92,7 +92,7 @@ def test_a_question_in_a_language_that_the_model_does_not_read_is_left_to_words(
 
 def test_a_foreign_question_is_not_compared_word_by_word_with_english_passages(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "res") as memory:
-        memory.documents.passages.use(open_embedder("offline"))
+        memory.documents.entries.use(open_embedder("offline"))
         memory.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
         assert all("late_interaction" not in hit for hit in memory.documents.search("清算价格是多少?"))
         assert any("late_interaction" in hit for hit in memory.documents.search("What about liquidation?"))

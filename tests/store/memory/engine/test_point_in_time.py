@@ -25,19 +25,19 @@ def test_a_question_of_the_past_knows_nothing_that_came_later(memory: Memory, cl
     then = clock.now
     clock.now += 60
     memory.memories.edit(id, content="the frog likes coffee")
-    memory.memories.passages.remove([gone])
+    memory.memories.entries.remove([gone])
     memory.memories.store_memory("the frog likes chess")
     memory.lore.add_lore("peaks", "king", "Queen Ada sleeps")
     with memory.as_of(then) as past:
         assert sorted(found(past, "frog likes")) == ["the frog likes rain", "the frog likes tea"]
         assert past.lore.query_lore("peaks", "who sleeps") == (["King Bran sleeps"], False)
         assert past.preview("who sleeps", where={"lore": {"world_id": "peaks"}}).text == "King Bran sleeps"
-        assert past.memories.passages.count() == 2
+        assert past.memories.entries.count() == 2
         with pytest.raises(ReadOnly):
             past.memories.store_memory("words")
     assert sorted(found(memory, "frog likes")) == ["the frog likes chess", "the frog likes coffee"]
     with memory.as_of(then - 1) as before:
-        assert before.status().counts == dict.fromkeys(memory.passages, 0)
+        assert before.status().counts == dict.fromkeys(memory.kinds, 0)
     for moment in (clock.now + 1, float("nan")):
         with pytest.raises(InvalidInput):
             memory.as_of(moment)
@@ -60,8 +60,8 @@ def test_entries_of_another_model_are_found_by_the_one_of_today(memory: Memory, 
     id = memory.memories.store_memory("the frog likes tea")["memory_id"]
     then = clock.now
     clock.now += 1
-    memory.memories.passages.remove([id])
-    reembed(memory.memories.passages, Bags(name="other", dimensions=32))
+    memory.memories.entries.remove([id])
+    reembed(memory.memories.entries, Bags(name="other", dimensions=32))
     with memory.as_of(then) as past:
         (hit,) = past.memories.search_memory("the frog likes tea")["results"]
         assert hit["relevance_score"] == pytest.approx(100)
@@ -74,12 +74,12 @@ def test_every_kind_is_in_the_past_since_it_was_stored_whatever_its_own_date(
     clock.now += 60
     demo.load(memory)  # its texts are dated long before
     with memory.as_of(before) as past:
-        assert not any(passages.count() for passages in past.passages.values())
+        assert not any(entries.count() for entries in past.kinds.values())
         assert past.transcripts.search("restart", mode="full_text") == []
         assert past.transcripts.count_events() == 0
     assert {one.what for one in difference(memory, before)} == {"added"}
     with memory.as_of(clock.now) as past:
-        assert all(passages.count() for passages in past.passages.values())
+        assert all(entries.count() for entries in past.kinds.values())
         assert past.transcripts.search("restart", mode="full_text")
 
 
@@ -106,7 +106,7 @@ def test_two_moments_differ_in_what_was_added_changed_and_removed(memory: Memory
     then = clock.now
     clock.now += 60
     memory.memories.edit(kept, content="coffee")
-    memory.memories.passages.remove([gone])
+    memory.memories.entries.remove([gone])
     memory.lore.add_lore("peaks", "king", "Queen Ada sleeps")
     found = [(one.what, one.id, one.before, one.after) for one in difference(memory, then)]
     assert found == [

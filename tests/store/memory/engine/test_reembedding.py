@@ -20,15 +20,15 @@ from tests.store.memory.engine.test_versions import by_agent
 
 @pytest.mark.usefixtures("chroma")
 def test_the_model_is_switched_only_after_all_entries_are_embedded(memory_with_lore: Memory) -> None:
-    passages, other = memory_with_lore.lore.passages, Bags(name="other", dimensions=32)
+    entries, other = memory_with_lore.lore.entries, Bags(name="other", dimensions=32)
     progress = Progress()
     progress.cancel()
-    assert not reembed(passages, other, progress=progress)
-    assert passages.model == "bags"
+    assert not reembed(entries, other, progress=progress)
+    assert entries.model == "bags"
     assert len(memory_with_lore.lore.query_lore("peaks", "Dragón")[0]) == 3
-    assert reembed(passages, other)
-    assert (passages.model, passages.to_embed()) == ("other", 0)
-    assert {row["embedding_model"] for row in passages.find()} == {"other"}
+    assert reembed(entries, other)
+    assert (entries.model, entries.to_embed()) == ("other", 0)
+    assert {row["embedding_model"] for row in entries.find()} == {"other"}
     assert len(memory_with_lore.lore.query_lore("peaks", "Dragón")[0]) == 3
     assert memory_with_lore.wait_for_chroma(60)
     assert memory_with_lore.check_chroma() == []
@@ -51,57 +51,57 @@ class Interrupted(Bags):
 def test_of_two_models_at_once_the_later_wins_and_the_other_says_so(
     memory_with_lore: Memory, is_done: bool
 ) -> None:
-    passages, later = memory_with_lore.lore.passages, Bags(name="later", dimensions=16)
+    entries, later = memory_with_lore.lore.entries, Bags(name="later", dimensions=16)
 
     def other_process() -> None:
         if is_done:
-            assert reembed(passages, later)
+            assert reembed(entries, later)
             return
-        with passages.database.writing() as db:
+        with entries.database.writing() as db:
             db.execute("UPDATE meta SET value = 'later' WHERE key = 'world_lore next_model'")
 
     with pytest.raises(NotWritten, match="another process chose later"):
-        reembed(passages, Interrupted(other_process, "first"))
-    assert reembed(passages, later)
-    assert {row["embedding_model"] for row in passages.find()} == {"later"}
-    assert {len(passages.vector(row["id"])) for row in passages.find()} == {16}  # type: ignore[arg-type]
+        reembed(entries, Interrupted(other_process, "first"))
+    assert reembed(entries, later)
+    assert {row["embedding_model"] for row in entries.find()} == {"later"}
+    assert {len(entries.vector(row["id"])) for row in entries.find()} == {16}  # type: ignore[arg-type]
 
 
 def test_two_processes_that_choose_the_same_model_both_come_to_an_end(memory_with_lore: Memory) -> None:
-    passages = memory_with_lore.lore.passages
+    entries = memory_with_lore.lore.entries
     same = Bags(name="other", dimensions=32)
-    assert reembed(passages, Interrupted(lambda: reembed(passages, same), "other"))
-    assert (passages.model, passages.to_embed()) == ("other", 0)
-    assert passages.database.meta("next_model") == ""
+    assert reembed(entries, Interrupted(lambda: reembed(entries, same), "other"))
+    assert (entries.model, entries.to_embed()) == ("other", 0)
+    assert entries.database.meta("next_model") == ""
 
 
 def test_a_session_deleted_for_good_meanwhile_leaves_no_vector(memory: Memory) -> None:
     for session in ("elf_s1", "orc_s2"):
         memory.session_memory.add_memory(session, "1", f"what {session} said")
-    passages = memory.session_memory.passages
+    entries = memory.session_memory.entries
     model = Interrupted(lambda: memory.session_memory.delete_session_memory("elf_s1"), "other")
-    assert reembed(passages, model)
-    with passages.database.reading() as db:
+    assert reembed(entries, model)
+    with entries.database.reading() as db:
         keys = {row[0] for row in db.execute("SELECT key FROM session_memory_vectors")}
     assert keys == {source(name, "what orc_s2 said").key for name in ("bags", "other")}
 
 
 @pytest.mark.usefixtures("chroma")
 def test_an_entry_that_is_stored_while_its_text_is_embedded_is_found(memory: Memory) -> None:
-    passages = memory.session_memory.passages
+    entries = memory.session_memory.entries
     row = {"session_id": "elf_s1", "memory_id": "1", "text": "said twice", "at": 0.0}
-    with passages.change("adopt") as change:
+    with entries.change("adopt") as change:
         change.upsert({**row, "id": "elf_s1_1"})
 
     def other_process() -> None:
-        with passages.change("adopt") as change:
+        with entries.change("adopt") as change:
             change.upsert({**row, "id": "elf_s1_2", "memory_id": "2"})
-        assert len(passages.resident()) == 0
+        assert len(entries.resident()) == 0
         assert memory.wait_for_chroma(60)
 
-    passages.use(Interrupted(other_process, "bags", dimensions=384))
-    assert embed_new(passages)
-    assert {hit.id for hit in passages.nearest(passages.question("said twice"), n=5)} == {
+    entries.use(Interrupted(other_process, "bags", dimensions=384))
+    assert embed_new(entries)
+    assert {hit.id for hit in entries.nearest(entries.question("said twice"), n=5)} == {
         "elf_s1_1", "elf_s1_2",
     }  # fmt: skip
     assert memory.wait_for_chroma(60)
@@ -109,23 +109,23 @@ def test_an_entry_that_is_stored_while_its_text_is_embedded_is_found(memory: Mem
 
 
 def test_a_damaged_text_is_embedded_once(memory: Memory, bags: Bags) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     memory.memories.store_memory("sound")
-    with passages.database.writing() as db:
+    with entries.database.writing() as db:
         db.execute("UPDATE memories SET content = CAST(x'ff66' AS TEXT)")
     bags.requests.clear()
-    assert passages.to_embed() == 1
-    assert embed_new(passages)
-    assert (passages.to_embed(), len(bags.requests)) == (0, 1)
+    assert entries.to_embed() == 1
+    assert embed_new(entries)
+    assert (entries.to_embed(), len(bags.requests)) == (0, 1)
 
 
 def test_a_vector_of_another_length_is_replaced(memory: Memory) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     memory.memories.store_memory("dragons sleep")
-    with passages.database.writing() as db:
+    with entries.database.writing() as db:
         db.execute("UPDATE memories_vectors SET vector = zeroblob(8)")
     assert any("have not 384 numbers" in one.what for one in doctor.check(memory))
-    assert reembed(passages)
+    assert reembed(entries)
     assert doctor.check(memory) == []
 
 
@@ -142,7 +142,7 @@ def _merge(memory: Memory) -> None:
 
 
 def _accept(memory: Memory) -> None:
-    pending.accept(memory.memories.passages, [pending.waiting(memory.memories.passages)[0].id])
+    pending.accept(memory.memories.entries, [pending.waiting(memory.memories.entries)[0].id])
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_a_vector_names_the_model_that_made_it_if_another_is_chosen_meanwhile(
     for text in ("dragons sleep", "frogs count lamps"):
         memory.memories.store_memory(text)
     by_agent(memory, is_reviewed=True).memories.store_memory("to be accepted")
-    passages = memory.passages[kind]
-    passages.use(Interrupted(lambda: passages.database.set_meta("model", "offline"), "bags"))
+    entries = memory.kinds[kind]
+    entries.use(Interrupted(lambda: entries.database.set_meta("model", "offline"), "bags"))
     write(memory)
-    assert passages.model == "offline"
-    assert {row["embedding_model"] for row in passages.find()} == {"bags"}
+    assert entries.model == "offline"
+    assert {row["embedding_model"] for row in entries.find()} == {"bags"}

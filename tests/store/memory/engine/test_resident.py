@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from store.embedding.active_model import ActiveModel
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.resident import ResidentPassages
+from store.memory.engine.resident import ResidentEntries
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -28,7 +28,7 @@ def test_resident_vectors_follow_every_change_and_search_is_exact(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, str, bool]]
 ) -> None:
     with Memory.open(tmp_path_factory.mktemp("m") / "res", embedder=Bags(dimensions=16)) as memory:
-        passages = memory.lore.passages
+        entries = memory.lore.entries
         memory._follower.wake = lambda: None  # type: ignore[union-attr, method-assign]
         expected: dict[str, str] = {}
         for number, world, stays in changes:
@@ -37,52 +37,52 @@ def test_resident_vectors_follow_every_change_and_search_is_exact(
                 memory.lore.add_lore(world, str(number), f"word{number} {world}")
                 expected[id] = f"word{number} {world}"
             else:
-                passages.remove([id])
+                entries.remove([id])
                 expected.pop(id, None)
-            resident = passages.resident()
+            resident = entries.resident()
             assert set(resident._ids) == expected.keys()
-        question = passages.question("word1 p")
+        question = entries.question("word1 p")
         for where in ({}, {"world_id": "p"}, {"world_id": ["q", "r"]}):
             worlds = where.get("world_id", "pqr")
             cosines = {
-                id: float(np.dot(passages.vector(id), question))  # type: ignore[arg-type]
+                id: float(np.dot(entries.vector(id), question))  # type: ignore[arg-type]
                 for id in expected
                 if id[0] in worlds
             }
             best = sorted(cosines, key=lambda id: (-round(cosines[id], 5), id))[:3]
-            found = passages.nearest(question, n=3, where=where)
+            found = entries.nearest(question, n=3, where=where)
             assert [round(hit.score, 4) for hit in found] == [round(cosines[id], 4) for id in best]
 
 
 def test_a_wrong_vector_length_or_filter_is_refused(memory_with_lore: Memory) -> None:
     with pytest.raises(InvalidInput, match="was not made by bags"):
-        memory_with_lore.lore.passages.nearest(np.ones(3, np.float32), n=1)
+        memory_with_lore.lore.entries.nearest(np.ones(3, np.float32), n=1)
     with pytest.raises(InvalidInput, match="can be filtered by world_id"):
-        memory_with_lore.lore.passages.search("x", n=1, where={"planet": "x"})
+        memory_with_lore.lore.entries.search("x", n=1, where={"planet": "x"})
 
 
 # -- the context of a story ----------------------------------------------------------------------------------
 
 
 def test_searching_an_empty_kind_finds_nothing(memory: Memory) -> None:
-    assert len(memory.lore.passages.resident()) == 0
-    assert isinstance(memory.lore.passages.resident(), ResidentPassages)
-    assert memory.lore.passages.search("anything", n=3) == []
+    assert len(memory.lore.entries.resident()) == 0
+    assert isinstance(memory.lore.entries.resident(), ResidentEntries)
+    assert memory.lore.entries.search("anything", n=3) == []
 
 
 def test_loading_vectors_during_an_erase_succeeds(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    passages = memory.lore.passages
+    entries = memory.lore.entries
     memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")
-    reading = passages.database.reading
+    reading = entries.database.reading
 
     @contextmanager
     def erased_meanwhile() -> Iterator[sqlite3.Connection]:
-        monkeypatch.setattr(passages.database, "reading", reading)
-        passages.erase(passages.kind.scope, "peaks")
+        monkeypatch.setattr(entries.database, "reading", reading)
+        entries.erase(entries.kind.scope, "peaks")
         with reading() as db:
             yield db
 
-    name = passages.model  # reading it is not what comes before the erase
+    name = entries.model  # reading it is not what comes before the erase
     monkeypatch.setattr(ActiveModel, "name", property(lambda self: name))
-    monkeypatch.setattr(passages.database, "reading", erased_meanwhile)
-    assert len(passages.resident()) == 0
+    monkeypatch.setattr(entries.database, "reading", erased_meanwhile)
+    assert len(entries.resident()) == 0

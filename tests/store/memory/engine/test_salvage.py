@@ -32,7 +32,7 @@ def file_of(root: Path) -> Path:
 
 
 def contents(memory: Memory) -> list[str]:
-    return sorted((row["content"] for row in memory.memories.passages.find(limit=100)), key=TEXTS.index)
+    return sorted((row["content"] for row in memory.memories.entries.find(limit=100)), key=TEXTS.index)
 
 
 def cut_short(path: Path) -> None:
@@ -164,8 +164,8 @@ def test_a_changed_row_that_no_copy_has_stays_named_and_an_edit_settles_it(root:
         for _ in range(2):
             [left] = doctor.repair(memory)
             assert "is not what was written" in left.what
-        [id] = [one["id"] for one in memory.memories.passages.find(limit=100) if "1911" in one["content"]]
-        memory.memories.passages.edit(id, content=TEXTS[11])
+        [id] = [one["id"] for one in memory.memories.entries.find(limit=100) if "1911" in one["content"]]
+        memory.memories.entries.edit(id, content=TEXTS[11])
         assert doctor.repair(memory) == []
         assert contents(memory) == TEXTS
 

@@ -28,12 +28,12 @@ def test_undo_reverts_the_users_latest_decision_of_any_kind(memory: Memory, cloc
     clock.now += 1  # type: ignore[attr-defined]
     memory.memories.store_memory("somebody else's", actor="bob")
     memory.undo(actor="ann")
-    assert memory.passages["world_lore"].count() == 0
-    assert memory.passages["memories"].count() == 2
+    assert memory.kinds["world_lore"].count() == 0
+    assert memory.kinds["memories"].count() == 2
     memory.undo(actor="ann")
     with pytest.raises(NothingToUndo):
         memory.undo(actor="ann")
-    assert [row["content"] for row in memory.passages["memories"].find()] == ["somebody else's"]
+    assert [row["content"] for row in memory.kinds["memories"].find()] == ["somebody else's"]
 
 
 def test_undo_order_does_not_depend_on_the_clock(memory: Memory, clock: Clock) -> None:
@@ -42,7 +42,7 @@ def test_undo_order_does_not_depend_on_the_clock(memory: Memory, clock: Clock) -
     clock.now -= 3600
     memory.memories.store_memory("the last")
     clock.now -= 3600
-    left = [memory.passages[name].count for name in ("memories", "world_lore")]
+    left = [memory.kinds[name].count for name in ("memories", "world_lore")]
     for wanted in ([0, 2], [0, 1], [0, 0]):
         memory.undo()
         assert [count() for count in left] == wanted
@@ -67,7 +67,7 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
     assert last is not None
     assert last.kinds == ("world_lore",)
     again.memories.store_memory("now")
-    assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
+    assert [(again.undo(), again.kinds["world_lore"].count())[1] for _ in range(2)] == [1, 0]
 
 
 def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> None:
@@ -77,10 +77,10 @@ def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> Non
     assert memory.last_decision(by=current_user()) is None
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
-    assert memory.memories.passages.count() == 1
+    assert memory.memories.entries.count() == 1
     memory.memories.store_memory("afterwards")
     memory.undo()
-    assert [row["content"] for row in memory.memories.passages.find()] == ["unrelated"]
+    assert [row["content"] for row in memory.memories.entries.find()] == ["unrelated"]
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
 
@@ -90,15 +90,15 @@ def test_another_persons_deletion_does_not_block_undo(memory: Memory) -> None:
     memory.session_memory.add_memory("elf_s1", "1", "forgotten", actor="bob")
     memory.session_memory.delete_session_memory("elf_s1", actor="bob")
     memory.undo(actor="ann")
-    assert memory.memories.passages.count() == 0
+    assert memory.memories.entries.count() == 0
 
 
 def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     memory.memories.store_memory("unrelated")
-    passages = memory.memories.passages
-    with passages.database.writing() as db:
+    entries = memory.memories.entries
+    with entries.database.writing() as db:
         db.execute("INSERT INTO memories_vectors VALUES ('key', 'older', x'00000000')")
-    passages.delete_vectors("older")
+    entries.delete_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
 
@@ -107,14 +107,14 @@ def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memo
     decision, content = uuid4().hex, b"id: peaks\nlore: Dragons live here."
     memory.lore.put_world(parse_world(content, file="peaks.yaml"), verb="adopt", decision=decision)
     memory.lore.put_file("peaks.yaml", content)
-    with memory.session_memory.passages.change("adopt", decision=decision) as change:
+    with memory.session_memory.entries.change("adopt", decision=decision) as change:
         change.upsert({"id": "elf_s1_1", "session_id": "elf_s1", "memory_id": "1", "text": "hi", "at": 0.0})
     file = memory.places.worlds / "peaks.yaml"
     for _ in range(2):
         memory.undo()
-        assert (memory.lore.worlds(), memory.session_memory.passages.count(), file.exists()) == ([], 0, False)
+        assert (memory.lore.worlds(), memory.session_memory.entries.count(), file.exists()) == ([], 0, False)
         memory.redo()
-        assert (len(memory.lore.worlds()), memory.session_memory.passages.count()) == (1, 1)
+        assert (len(memory.lore.worlds()), memory.session_memory.entries.count()) == (1, 1)
         assert file.read_bytes() == content
     assert memory.decision(decision)
     assert memory.decisions(limit=1)[0].kinds == ("session_memory", "world_lore")
@@ -124,11 +124,11 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decision = uuid4().hex
-    for passages, row in (
-        (memory.session_memory.passages, {"session_id": "elf", "memory_id": "1", "text": "hi", "at": 0.0}),
-        (memory.lore.passages, {"world_id": "peaks", "lore_id": "1", "text": "hi", "metadata": "{}"}),
+    for entries, row in (
+        (memory.session_memory.entries, {"session_id": "elf", "memory_id": "1", "text": "hi", "at": 0.0}),
+        (memory.lore.entries, {"world_id": "peaks", "lore_id": "1", "text": "hi", "metadata": "{}"}),
     ):
-        with passages.change("adopt", decision=decision) as change:
+        with entries.change("adopt", decision=decision) as change:
             change.upsert({"id": "one", **row})
     remove = MemoryChange.remove
 
@@ -141,9 +141,9 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
         patch.setattr(MemoryChange, "remove", fail_in_sessions)
         with pytest.raises(NotWritten):
             memory.undo()
-    assert [memory.passages[name].count() for name in ("session_memory", "world_lore")] == [1, 1]
+    assert [memory.kinds[name].count() for name in ("session_memory", "world_lore")] == [1, 1]
     assert memory.undo().done == ["one"]
-    assert [memory.passages[name].count() for name in ("session_memory", "world_lore")] == [0, 0]
+    assert [memory.kinds[name].count() for name in ("session_memory", "world_lore")] == [0, 0]
 
 
 # -- decisions by their ids ----------------------------------------------------------------------------------
@@ -152,10 +152,10 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
 def test_a_decision_that_is_sent_again_is_not_made_twice(memory: Memory) -> None:
     first = memory.memories.store_memory("once", decision="a")
     assert memory.memories.store_memory("once", decision="a") == first
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     for _ in range(2):
-        passages.edit(first["memory_id"], content="again", decision="b")
-        assert passages.remove([first["memory_id"]], decision="c") == 1
+        entries.edit(first["memory_id"], content="again", decision="b")
+        assert entries.remove([first["memory_id"]], decision="c") == 1
     assert [one.id for one in memory.decisions()] == ["c", "b", "a"]
     undone = [memory.undo(decision="d") for _ in range(2)]
     assert undone[0] == undone[1]
@@ -197,7 +197,7 @@ def test_any_decision_is_undone_by_its_name_and_its_undo_too(memory: Memory) -> 
 
 
 def contents(memory: Memory) -> list[str]:
-    return [row["content"] for row in memory.memories.passages.find()]
+    return [row["content"] for row in memory.memories.entries.find()]
 
 
 def test_undo_of_a_person_leaves_what_their_agent_left_for_review(memory: Memory) -> None:

@@ -33,12 +33,12 @@ def earlier(memory: Memory) -> tuple[Path, dict[str, Any]]:
     """A memory as 1.4 kept it, with an edited and a removed entry and vectors of two models; what it said."""
     kept = [memory.memories.store_memory(text)["memory_id"] for text in ("dragons sleep", "goats", "gone")]
     memory.memories.edit(kept[0], content="dragons wake")
-    memory.memories.passages.remove([kept[2]])
+    memory.memories.entries.remove([kept[2]])
     memory.lore.add_lore("peaks", "1", "the forge is cold")
     memory.session_memory.add_memory("elf_s1", "1", "I do.")
     memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Rates\n\nRates rise.\n")
-    for model in (Bags(name="other", dimensions=32), memory.lore.passages.embedder):
-        assert reembed(memory.lore.passages, model)
+    for model in (Bags(name="other", dimensions=32), memory.lore.entries.embedder):
+        assert reembed(memory.lore.entries, model)
     said = said_by(memory)
     memory.close()
     as_of_1_4(memory.places.root)
@@ -57,8 +57,8 @@ def test_texts_versions_and_vectors_of_every_model_are_kept(
     memory.undo()
     memory.undo()
     memory.undo()
-    assert "gone" in {row["content"] for row in memory.memories.passages.find()}
-    assert memory.memories.passages.to_embed() == 0, "what was removed has its vector again"
+    assert "gone" in {row["content"] for row in memory.memories.entries.find()}
+    assert memory.memories.entries.to_embed() == 0, "what was removed has its vector again"
     assert bags.requests == []
 
 
@@ -75,7 +75,7 @@ def test_vectors_of_a_change_that_was_interrupted_are_used_when_it_goes_on(
         db.execute("INSERT INTO new_vectors VALUES ('memories', 'x', ?, ?)", [hashed, vector.tobytes()])
         db.commit()
     third.requests.clear()
-    assert reembed(reopen().memories.passages, third)
+    assert reembed(reopen().memories.entries, third)
     assert third.requests == ["dragons wake"]
 
 

@@ -44,10 +44,10 @@ def paid_memory(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
 
 def paid_vectors(memory: Memory) -> dict[str, bytes]:
     """The vectors of the entries themselves that the paid model made."""
-    passages = memory.passages["transcript_vectors"]
+    entries = memory.kinds["transcript_vectors"]
     found = {
-        row["source_text"]: passages.vector(row["id"])
-        for row in passages.find()
+        row["source_text"]: entries.vector(row["id"])
+        for row in entries.find()
         if row["embedding_model"] == PAID
     }
     return {text: vector.tobytes() for text, vector in found.items() if vector is not None}
@@ -63,47 +63,47 @@ def test_repair_keeps_and_reports_vectors_of_another_model(paid_memory: Memory) 
 
 
 def test_old_vectors_are_kept_and_reused_when_switching_back(paid_memory: Memory) -> None:
-    passages = paid_memory.passages["transcript_vectors"]
-    assert reembed(passages)
+    entries = paid_memory.kinds["transcript_vectors"]
+    assert reembed(entries)
     assert paid_vectors(paid_memory) == {}
-    assert {(one.model, one.count, one.size) for one in passages.vectors_by_model()} == {
+    assert {(one.model, one.count, one.size) for one in entries.vectors_by_model()} == {
         ("bags", 2, 2 * 4 * 384), (PAID, 2, 2 * 4 * 3072),
     }  # fmt: skip
     other = Bags(name="other", dimensions=32)
-    assert reembed(passages, other)
+    assert reembed(entries, other)
     paid = Bags(name=PAID, dimensions=3072)
-    assert reembed(passages, paid)
+    assert reembed(entries, paid)
     assert paid.requests == [], "what was paid for is used again"
     assert paid_vectors(paid_memory) == BOUGHT
-    assert [one.model for one in passages.vectors_by_model()] == [PAID, "bags", "other"]
+    assert [one.model for one in entries.vectors_by_model()] == [PAID, "bags", "other"]
 
 
 def test_invalid_vectors_from_a_model_replace_nothing(
     paid_memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    passages = paid_memory.passages["transcript_vectors"]
+    entries = paid_memory.kinds["transcript_vectors"]
     broken = Bags(name="broken", dimensions=32)
     monkeypatch.setattr(broken, "embed_texts", lambda texts: np.full((len(texts), 32), np.nan, np.float32))
     with pytest.raises(ModelUnavailable, match="finite numbers of unit length"):
-        reembed(passages, broken)
-    assert passages.model == "bags"
+        reembed(entries, broken)
+    assert entries.model == "bags"
     assert paid_vectors(paid_memory) == BOUGHT
 
 
 def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_memory: Memory) -> None:
-    passages = paid_memory.passages["transcript_vectors"]
-    reembed(passages)
+    entries = paid_memory.kinds["transcript_vectors"]
+    reembed(entries)
     with pytest.raises(InvalidInput, match="is the model of"):
-        passages.delete_vectors("bags")
-    assert passages.delete_vectors("nobody's") is None
-    gone = passages.delete_vectors(PAID, actor="ann")
+        entries.delete_vectors("bags")
+    assert entries.delete_vectors("nobody's") is None
+    gone = entries.delete_vectors(PAID, actor="ann")
     assert gone is not None
     assert (gone.count, gone.size) == (2, 2 * 4 * 3072)
-    assert [one.model for one in passages.vectors_by_model()] == ["bags"]
-    decision = passages.decisions()[0]
+    assert [one.model for one in entries.vectors_by_model()] == ["bags"]
+    decision = entries.decisions()[0]
     assert (decision.verb, decision.actor, decision.count) == (FORGET_VECTORS, "ann", 2)
     assert paid_memory.last_decision(by="ann") is None, "it cannot be undone"
-    assert passages.count() == 2
+    assert entries.count() == 2
 
 
 def test_the_forget_vectors_command_requires_yes(
@@ -127,9 +127,9 @@ def test_the_forget_vectors_command_requires_yes(
 def test_deleting_a_session_deletes_the_vectors_of_its_texts_by_every_model(memory: Memory) -> None:
     memory.session_memory.add_memory("elf_s1", "1", "a secret")
     memory.session_memory.add_memory("elf_s2", "1", "no secret")
-    assert reembed(memory.passages["session_memory"], Bags(name="other", dimensions=32))
+    assert reembed(memory.kinds["session_memory"], Bags(name="other", dimensions=32))
     memory.session_memory.delete_session_memory("elf_s1")
-    with memory.passages["session_memory"].database.reading() as db:
+    with memory.kinds["session_memory"].database.reading() as db:
         left = {row[0] for row in db.execute("SELECT key FROM session_memory_vectors")}
     assert left == {source(model, "no secret").key for model in ("bags", "other")}
 
@@ -138,12 +138,12 @@ def test_a_text_that_another_session_has_too_keeps_its_vector(memory: Memory) ->
     for session in ("elf_s1", "elf_s2"):
         memory.session_memory.add_memory(session, "1", "said twice")
     memory.session_memory.delete_session_memory("elf_s1")
-    assert memory.session_memory.passages.to_embed() == 0
+    assert memory.session_memory.entries.to_embed() == 0
     assert memory.session_memory.query_memory("elf_s2", "said twice")[0] == ["said twice"]
 
 
 def test_a_text_that_comes_back_is_not_embedded_again(memory: Memory, bags: Bags) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     first = memory.memories.store_memory("dragons sleep")["memory_id"]
     memory.memories.edit(first, content="dragons wake")
     bags.requests.clear()
@@ -151,7 +151,7 @@ def test_a_text_that_comes_back_is_not_embedded_again(memory: Memory, bags: Bags
     memory.undo()
     memory.memories.store_memory("dragons sleep")
     assert bags.requests == []
-    assert [hit.score for hit in passages.nearest(passages.question("dragons sleep"), n=1)] == [
+    assert [hit.score for hit in entries.nearest(entries.question("dragons sleep"), n=1)] == [
         pytest.approx(1)
     ]
 
@@ -160,7 +160,7 @@ def test_the_same_text_has_a_vector_in_each_kind(memory: Memory) -> None:
     memory.memories.store_memory("dragons sleep")
     memory.session_memory.add_memory("elf_s1", "1", "dragons sleep")
     memory.session_memory.delete_session_memory("elf_s1")
-    assert memory.memories.passages.to_embed() == 0
+    assert memory.memories.entries.to_embed() == 0
 
 
 def test_a_replaced_world_file_is_set_aside(tmp_path: Path) -> None:
@@ -189,9 +189,9 @@ def test_a_foreign_chroma_is_moved_aside_unchanged(
     (aside,) = moved_aside(memory.places.folder)
     assert memory.status().moved_aside == (aside.summary,)
     assert aside.place.name in [one.what for one in doctor.check(memory)][-1]
-    decision = memory.passages["memories"].decisions()
+    decision = memory.kinds["memories"].decisions()
     assert (decision[0].verb, decision[0].actor) == (MOVE_ASIDE, PROGRAM)
-    (event,) = [one for one in memory.passages["memories"].history() if one.verb == MOVE_ASIDE]
+    (event,) = [one for one in memory.kinds["memories"].history() if one.verb == MOVE_ASIDE]
     assert json.loads(event.before or "") == {"what": aside.what}
     assert memory.check_chroma() == []
     memory.close()

@@ -30,7 +30,7 @@ def test_an_edit_supersedes_and_the_old_version_stays_readable(memory: Memory, c
     begun = clock.now
     clock.now += 60
     memory.for_actor(Actor("ann", via="page")).memories.edit(id, content="the forge is hot")
-    new, old = memory.memories.passages.versions(id)
+    new, old = memory.memories.entries.versions(id)
     assert (new.row or {})["content"] == "the forge is hot"
     assert (new.author, new.via, new.created_at, new.superseded_by) == ("ann", "page", begun + 60, None)
     assert (old.row or {})["content"] == "the forge is cold"
@@ -45,7 +45,7 @@ def test_an_undo_brings_back_a_version_with_its_author(memory: Memory) -> None:
     ann = memory.for_actor(Actor("ann", via="page"))
     ann.memories.edit(id, content="the forge is hot")
     ann.undo()
-    now, *earlier = memory.memories.passages.versions(id)
+    now, *earlier = memory.memories.entries.versions(id)
     assert ((now.row or {})["content"], now.author, now.verb) == (
         "the forge is cold",
         "claude for mira",
@@ -56,12 +56,12 @@ def test_an_undo_brings_back_a_version_with_its_author(memory: Memory) -> None:
 
 def test_a_removed_entry_keeps_its_versions(memory: Memory) -> None:
     id = memory.memories.store_memory("the forge is cold")["memory_id"]
-    memory.memories.passages.remove([id])
-    gone, old = memory.memories.passages.versions(id)
+    memory.memories.entries.remove([id])
+    gone, old = memory.memories.entries.versions(id)
     assert gone.row is None
     assert (old.row or {})["content"] == "the forge is cold"
     with pytest.raises(UnknownEntry):
-        memory.memories.passages.versions("mem_0")
+        memory.memories.entries.versions("mem_0")
 
 
 def test_an_import_says_so(memory: Memory) -> None:
@@ -69,7 +69,7 @@ def test_an_import_says_so(memory: Memory) -> None:
         "id: peaks\nname: Peaks\nlore: Dragons sleep.\nstart_message: You wake.\n", encoding="utf-8"
     )
     assert memory.lore.load_worlds().done == ["peaks"]
-    assert [one.via for one in memory.lore.passages.versions("peaks_base_lore_0")] == ["import"]
+    assert [one.via for one in memory.lore.entries.versions("peaks_base_lore_0")] == ["import"]
 
 
 def test_a_file_of_version_2_opens_with_everything_in_it(
@@ -83,6 +83,6 @@ def test_a_file_of_version_2_opens_with_everything_in_it(
         take_back_version_3(db)
         db.execute("PRAGMA user_version = 2")
         db.commit()
-    new, old = reopen().memories.passages.versions(id)
+    new, old = reopen().memories.entries.versions(id)
     assert [(one.row or {})["content"] for one in (new, old)] == ["second", "first"]
     assert (new.via, new.superseded_by, old.superseded_by is None) == ("", None, False)

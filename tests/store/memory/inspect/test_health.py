@@ -19,19 +19,19 @@ def test_stale_entries_were_neither_written_nor_edited_since(memory: Memory, clo
     memory.session_memory.add_memory("mira_one", "0", "said again")
     expected = {"memories": 0, "documents": 1, "world_lore": 12, "session_memory": 4}
     for kind, count in expected.items():
-        passages = memory.passages[kind]
-        stale = passages.find(before=int(clock.now), order="written")
-        assert (len(stale), passages.count(before=int(clock.now))) == (count, count), kind
-        assert passages.count(before=int(written)) == 0, "what was written then is not from before"
-        assert {*passages.written([row["id"] for row in stale]).values()} <= {written}
+        entries = memory.kinds[kind]
+        stale = entries.find(before=int(clock.now), order="written")
+        assert (len(stale), entries.count(before=int(clock.now))) == (count, count), kind
+        assert entries.count(before=int(written)) == 0, "what was written then is not from before"
+        assert {*entries.written([row["id"] for row in stale]).values()} <= {written}
 
 
 def test_health_reports_each_concern_with_a_remedy(memory: Memory) -> None:
     add_world_and_session(memory)
     memory.lore.put_world(World("blank", "Blank", "", "", file="blank.yaml"))
-    memory.passages["world_lore"].edit("city_base_lore_0", text="Something else entirely.")
+    memory.kinds["world_lore"].edit("city_base_lore_0", text="Something else entirely.")
     memory.lore.add_lore("city", "long", "x " * 500)
-    with memory.passages["memories"].database.writing() as db:
+    with memory.kinds["memories"].database.writing() as db:
         db.execute("INSERT INTO memories (id, content, tags, timestamp) VALUES ('mem_1', ' ', '[]', '2026')")
     found = {concern.what: concern.which for concern in concerns(memory)}
     assert found["worlds without lore"] == ["blank"]
@@ -47,8 +47,8 @@ def test_health_reports_each_concern_with_a_remedy(memory: Memory) -> None:
 
 def test_the_histogram_counts_every_entry_once(memory: Memory) -> None:
     add_world_and_session(memory)
-    found = figures(memory.passages["world_lore"])
+    found = figures(memory.kinds["world_lore"])
     assert sum(number for _, number in found.lengths) == found.entries == 12
     assert found.models == {"bags": 12}
     assert found.size > 0
-    assert figures(memory.passages["documents"]).lengths == []
+    assert figures(memory.kinds["documents"]).lengths == []

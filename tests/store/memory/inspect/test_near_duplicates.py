@@ -13,14 +13,14 @@ def test_near_duplicates_are_all_pairs_above_the_threshold(
     monkeypatch.setattr("store.memory.inspect.near_duplicates._ROWS", 3)
     monkeypatch.setattr("store.memory.inspect.near_duplicates._COLUMNS", 2)
     texts = ["a b c d", "a b c d", "a b c e", "x y z", "a b c d e", "q"]
-    memory.passages["memories"].upsert(
+    memory.kinds["memories"].upsert(
         [
             {"id": f"mem_{n}", "content": text, "tags": "[]", "timestamp": "2026-01-01T00:00:00Z"}
             for n, text in enumerate(texts)
         ],
         verb="test",
     )
-    ids, matrix = memory.passages["memories"].resident().copied()
+    ids, matrix = memory.kinds["memories"].resident().copied()
     cosines = matrix @ matrix.T
     expected = {frozenset((ids[i], ids[j])) for i, j in np.argwhere(cosines >= 0.7).tolist() if i < j}
     found = near_duplicates(memory, floor=0.7)

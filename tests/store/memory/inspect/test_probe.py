@@ -22,7 +22,7 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
         ("swamp", 1, "dragon fire here"),
     ]:
         memory.lore.add_lore(world, str(number), text)
-    passages = memory.lore.passages
+    entries = memory.lore.entries
     asked = probe(memory, "dragon fire", kind="world_lore", n=2, where={"world_id": "peaks"}, floor=0.5)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_2"]
     assert {one.row["id"]: one.kept_out for one in asked.misses} == {
@@ -39,7 +39,7 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
     asked = probe(memory, "dragon fire", kind="world_lore", n=3, where={"world_id": "peaks"}, budget=20)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_3"]
     assert asked.misses[0].kept_out in ("budget", "filter")
-    assert passages.questions.all() == {}, "a probe is no question of the story"
+    assert entries.questions.all() == {}, "a probe is no question of the story"
 
 
 def test_a_probe_has_the_order_in_which_entries_are_handed_out(
@@ -86,5 +86,5 @@ def test_a_probe_compares_words_alone_while_the_model_is_away(
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         return [dict(row) for row in db.execute(query)]

@@ -23,7 +23,7 @@ def world(lore: str, **more: str) -> World:
 
 
 def ids(memory: Memory) -> list[str]:
-    return [row["id"] for row in memory.lore.passages.find(limit=None)]
+    return [row["id"] for row in memory.lore.entries.find(limit=None)]
 
 
 # -- add_lore ------------------------------------------------------------------------------------------------
@@ -50,14 +50,14 @@ def test_lore_is_stored_under_world_and_lore_id_with_its_metadata(memory: Memory
 def test_metadata_that_chroma_cannot_hold_is_refused(memory: Memory, metadata: dict) -> None:
     with pytest.raises(InvalidInput, match="metadata"):
         memory.lore.add_lore("peaks", "one", "text", metadata=metadata)
-    assert memory.lore.passages.count() == 0
+    assert memory.lore.entries.count() == 0
 
 
 def test_adding_the_same_lore_id_replaces_the_text(memory: Memory) -> None:
     memory.lore.add_lore("peaks", "one", "old text")
     memory.lore.add_lore("peaks", "one", "new words")
     assert memory.lore.query_lore("peaks", "old text") == (["new words"], False)
-    assert memory.lore.passages.count(words="old") == 0
+    assert memory.lore.entries.count(words="old") == 0
 
 
 def test_lore_whose_joined_id_belongs_to_another_world_is_refused(memory: Memory) -> None:
@@ -128,7 +128,7 @@ def test_a_query_of_an_unknown_world_finds_nothing(memory: Memory) -> None:
 def test_base_lore_is_split_and_numbered(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
     assert ids(memory) == ["peaks_base_lore_0", "peaks_base_lore_1", "peaks_base_lore_2"]
-    assert memory.lore.passages.counts() == {"peaks": 3}
+    assert memory.lore.entries.counts() == {"peaks": 3}
 
 
 def test_importing_a_world_again_replaces_its_chunks_and_keeps_added_lore(memory: Memory) -> None:
@@ -136,7 +136,7 @@ def test_importing_a_world_again_replaces_its_chunks_and_keeps_added_lore(memory
     memory.lore.add_lore("peaks", "base_lore_1_notes", "added by hand")
     memory.lore.put_world(world("all of it is new"))
     assert sorted(ids(memory)) == ["peaks_base_lore_0", "peaks_base_lore_1_notes"]
-    assert memory.lore.passages.count(words="dragons") == 0
+    assert memory.lore.entries.count(words="dragons") == 0
 
 
 def test_an_undo_of_a_changed_name_alone_counts_the_world(memory: Memory) -> None:
@@ -148,10 +148,10 @@ def test_an_undo_of_a_changed_name_alone_counts_the_world(memory: Memory) -> Non
 
 def test_undo_restores_the_previous_chunks_of_a_world(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
-    before = memory.lore.passages.find(limit=None)
+    before = memory.lore.entries.find(limit=None)
     memory.lore.put_world(world("all of it is new", name="Other"))
     memory.undo()
-    assert sorted(memory.lore.passages.find(limit=None), key=lambda row: row["id"]) == before
+    assert sorted(memory.lore.entries.find(limit=None), key=lambda row: row["id"]) == before
     assert [found.name for found in memory.lore.worlds()] == ["Crimson Peaks"]
 
 
@@ -191,7 +191,7 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     bags.requests.clear()
     memory = reopen()
     assert bags.requests == []
-    assert [decision.verb for decision in memory.lore.passages.decisions()] == ["load world"]
+    assert [decision.verb for decision in memory.lore.entries.decisions()] == ["load world"]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_world_file_that_would_fill_the_memory_is_refused_with_the_limit(
     (refused,) = memory.lore.load_worlds().refused
     assert refused.item == "bomb.yaml"
     assert "it has more than 10,000 values, the limit for a world" in refused.reason
-    assert [row["text"] for row in memory.lore.passages.find()] == ["Good"]
+    assert [row["text"] for row in memory.lore.entries.find()] == ["Good"]
 
 
 def test_a_second_file_with_the_same_world_id_is_refused(memory: Memory) -> None:
@@ -268,7 +268,7 @@ def test_queries_of_a_world_are_counted_but_not_stored(reopen: Callable[[], Memo
     memory.lore.add_lore("peaks", "1", "dragons")
     for _ in range(3):
         memory.lore.query_lore("peaks", "an unmistakable questionnaire")
-    assert memory.lore.passages.questions.all() == {"peaks": (3, 1_769_853_600.25)}
+    assert memory.lore.entries.questions.all() == {"peaks": (3, 1_769_853_600.25)}
     memory.close()
     assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -376,5 +376,5 @@ def test_lore_counts_since_the_time_that_its_metadata_say(memory: Memory, clock:
     told = {"1": {"created_at": "2025-01-31T10:00:00Z"}, "2": {"timestamp": 1738317600}, "3": {"date": "412"}}
     for lore_id, metadata in told.items():
         memory.lore.add_lore("peaks", lore_id, "Dragons", metadata)
-    written = memory.lore.passages.written([f"peaks_{lore_id}" for lore_id in told])
+    written = memory.lore.entries.written([f"peaks_{lore_id}" for lore_id in told])
     assert written == {"peaks_1": 1738317600, "peaks_2": 1738317600, "peaks_3": clock.now}

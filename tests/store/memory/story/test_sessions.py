@@ -99,11 +99,11 @@ def deleted(chroma: None, chroma_in_own_process: None, memory: Memory) -> Memory
             "elf_xylophonist", f"m{number}", f"{SECRET} {number} kumquatty{number}"
         )
         memory.session_memory.add_memory("orc_s2", f"m{number}", f"plain exchange {number}")
-    passages = memory.session_memory.passages
-    passages.edit("elf_xylophonist_m1", text="User: zanzibarium once more")
-    passages.remove(["elf_xylophonist_m2", "elf_xylophonist_m3"])
+    entries = memory.session_memory.entries
+    entries.edit("elf_xylophonist_m1", text="User: zanzibarium once more")
+    entries.remove(["elf_xylophonist_m2", "elf_xylophonist_m3"])
     memory.undo()
-    passages.remove(["elf_xylophonist_m4"])
+    entries.remove(["elf_xylophonist_m4"])
     memory.session_memory.query_memory("elf_xylophonist", SECRET)
     assert memory.wait_for_chroma(60)
     return memory
@@ -130,13 +130,13 @@ def test_a_deleted_session_leaves_no_trace_in_any_file(deleted: Memory, bags: Ba
 
 def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
     deleted.session_memory.delete_session_memory("elf_xylophonist")
-    assert deleted.session_memory.passages.counts() == {"orc_s2": 30}
+    assert deleted.session_memory.entries.counts() == {"orc_s2": 30}
     assert deleted.session_memory.query_memory("orc_s2", "plain exchange 7", 1) == (
         ["plain exchange 7"],
         False,
     )
     assert deleted.session_memory.query_memory("elf_xylophonist", "zanzibarium") == ([], False)
-    assert deleted.session_memory.passages.count(words="plain") == 30
+    assert deleted.session_memory.entries.count(words="plain") == 30
     assert deleted.wait_for_chroma(60)
     assert deleted.check_chroma() == []
     deleted.close()
@@ -145,14 +145,14 @@ def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
 
 def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
     deleted.session_memory.delete_session_memory("elf_xylophonist")
-    passages = deleted.session_memory.passages
+    entries = deleted.session_memory.entries
     while True:
         try:
             deleted.undo()
         except NothingToUndo:
             break
-    assert "elf_xylophonist" not in passages.counts()
-    assert [d.verb for d in passages.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
+    assert "elf_xylophonist" not in entries.counts()
+    assert [d.verb for d in entries.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
 
 
 def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
@@ -160,7 +160,7 @@ def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
     for delete in (memory.session_memory.delete_session_memory, memory.session_memory.delete_session):
         with pytest.raises(UnknownEntry, match="no session 'elf_s2'; the nearest: 'elf_s1'"):
             delete("elf_s2")
-    assert memory.session_memory.passages.counts() == {"elf_s1": 1}
+    assert memory.session_memory.entries.counts() == {"elf_s1": 1}
 
 
 def test_a_session_without_its_character_is_deleted_for_all_of_them(memory: Memory) -> None:
@@ -172,15 +172,15 @@ def test_a_session_without_its_character_is_deleted_for_all_of_them(memory: Memo
 
 def test_a_removed_session_can_still_be_deleted_for_good(memory: Memory) -> None:
     memory.session_memory.add_memory("elf_s1", "1", "text")
-    memory.session_memory.passages.remove(["elf_s1_1"])
+    memory.session_memory.entries.remove(["elf_s1_1"])
     assert memory.session_memory.delete_session_memory("elf_s1") == 0
-    assert memory.session_memory.passages.history(id="elf_s1_1") == []
+    assert memory.session_memory.entries.history(id="elf_s1_1") == []
 
 
 def test_a_session_is_deleted_for_characters_whose_entries_were_removed_or_wait(memory: Memory) -> None:
     for key in ("elf_s1", "orc_s1"):
         memory.session_memory.add_memory(key, "1", f"{SECRET} of {key}")
-    memory.session_memory.passages.remove(["orc_s1_1"])
+    memory.session_memory.entries.remove(["orc_s1_1"])
     agent = by_agent(memory, is_reviewed=True)
     agent.session_memory.add_memory("imp_s1", "1", SECRET)
     agent.session_memory.add_memory("ent_s1", "1", SECRET)
@@ -196,9 +196,9 @@ def test_a_session_that_was_a_key_itself_is_deleted_for_its_characters_too(
     for key in ("s1", "elf_s1", "orc_s10"):
         memory.session_memory.add_memory(key, "1", SECRET)
     if is_removed:
-        memory.session_memory.passages.remove(["s1_1"])
+        memory.session_memory.entries.remove(["s1_1"])
     assert memory.session_memory.delete_session("s1") == {"elf_s1": 1, "s1": int(not is_removed)}
-    assert memory.session_memory.passages.counts() == {"orc_s10": 1}
+    assert memory.session_memory.entries.counts() == {"orc_s10": 1}
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -210,9 +210,9 @@ def test_a_key_without_entries_counts_as_itself_and_not_as_the_end_of_another(
         by_agent(memory, is_reviewed=True).session_memory.add_memory("kermit_s1", "1", "text")
     else:
         memory.session_memory.add_memory("kermit_s1", "1", "text")
-        memory.session_memory.passages.remove(["kermit_s1_1"])
+        memory.session_memory.entries.remove(["kermit_s1_1"])
     assert memory.session_memory.delete_session("kermit_s1") == {"kermit_s1": 0}
-    assert memory.session_memory.passages.counts() == {"pal_kermit_s1": 1}
+    assert memory.session_memory.entries.counts() == {"pal_kermit_s1": 1}
 
 
 @pytest.mark.parametrize("most", [-5, 0, 1_000_001, None])

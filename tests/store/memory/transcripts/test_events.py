@@ -16,7 +16,7 @@ from tests.store.memory.transcripts.sessions import EVENTS, lines
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
 
 

@@ -19,7 +19,7 @@ from tests.store.memory.transcripts.sessions import EVENTS, MESSAGES, lines
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
 
 
@@ -36,7 +36,7 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         "perhaps the relayer is offline\n\nThe relayer has stopped.\n\nbash\ncommand: systemctl status"
     )
     assert messages[0]["ts"] == "2026-01-31T10:00:00.000+00:00"
-    chunks = imported.transcripts.passages.find(order="content_type")
+    chunks = imported.transcripts.entries.find(order="content_type")
     assert {(row["content_type"], row["source_text"]) for row in chunks} == {
         ("user_query", "why does the bridge fail"),
         ("assistant_thinking", "perhaps the relayer is offline"),
@@ -50,13 +50,13 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         assert row["span_end"] == len(row["source_text"])
         assert row["token_count"] > 0
         assert row["embedding_model"] == "bags"
-    assert imported.transcripts.passages.without_vector() == 0
+    assert imported.transcripts.entries.without_vector() == 0
 
 
 def test_a_message_of_which_an_earlier_memedex_read_less_is_read_again(
     imported: Memory, session: Path
 ) -> None:
-    with imported.transcripts.passages.database.writing() as db:
+    with imported.transcripts.entries.database.writing() as db:
         db.execute("UPDATE transcripts SET text_content = 'The relayer has stopped.' WHERE sequence = 1")
         db.execute("DELETE FROM transcript_vectors WHERE content_type = 'tool_call'")
     report = imported.transcripts.import_sessions([session])
@@ -86,7 +86,7 @@ def test_a_changed_message_is_replaced(imported: Memory, session: Path) -> None:
     lines(session / "transcript.jsonl", [{**MESSAGES[0], "content": "why is it slow"}, *MESSAGES[1:]])
     report = imported.transcripts.import_sessions([session])
     assert (report.messages, report.changed) == (0, 1)
-    assert imported.transcripts.passages.count(words="fail") == 0
+    assert imported.transcripts.entries.count(words="fail") == 0
     assert imported.transcripts.search("why is it slow", mode="semantic")[0].cosine == pytest.approx(1)
 
 
@@ -114,7 +114,7 @@ def test_a_long_text_has_several_chunks_with_exact_spans(memory: Memory, tmp_pat
     text = "".join(f"Sentence number {number} says so. " for number in range(1500))
     lines(tmp_path / "long.jsonl", [{"role": "user", "content": text}])
     memory.transcripts.import_sessions([tmp_path / "long.jsonl"])
-    chunks = memory.transcripts.passages.find(order="chunk_index")
+    chunks = memory.transcripts.entries.find(order="chunk_index")
     assert len(chunks) > 8
     assert [row["chunk_index"] for row in chunks] == list(range(len(chunks)))
     assert {row["total_chunks"] for row in chunks} == {len(chunks)}
@@ -159,7 +159,7 @@ def test_a_cancelled_import_can_be_resumed(memory: Memory, session: Path) -> Non
     report = memory.transcripts.import_sessions([session], progress=progress)
     assert not report.embedded
     report = memory.transcripts.import_sessions([session])
-    assert (report.messages, report.embedded, memory.transcripts.passages.without_vector()) == (5, True, 0)
+    assert (report.messages, report.embedded, memory.transcripts.entries.without_vector()) == (5, True, 0)
 
 
 def test_a_large_import_is_found_by_words_and_not_awaited_until_it_is_embedded(
@@ -171,7 +171,7 @@ def test_a_large_import_is_found_by_words_and_not_awaited_until_it_is_embedded(
     assert (report.messages, report.embedded, bags.requests) == (many, False, [])
     assert memory.transcripts.search("lamp 7", mode="full_text")
     assert memory.transcripts.embed_new()
-    assert (memory.transcripts.passages.without_vector(), len(bags.requests)) == (0, many)
+    assert (memory.transcripts.entries.without_vector(), len(bags.requests)) == (0, many)
 
 
 def test_messages_of_several_transactions_keep_their_order(
@@ -203,9 +203,9 @@ def test_embedding_a_very_long_message_can_be_cancelled(
 
     monkeypatch.setattr(embedding_cache, "embed", stopped_after_one)
     report = memory.transcripts.import_sessions([tmp_path / "long.jsonl"], progress=progress)
-    chunks = memory.passages["transcript_vectors"].count()
+    chunks = memory.kinds["transcript_vectors"].count()
     assert (len(embedded), report.embedded) == (1, False)
-    assert embedded[0] == chunks - memory.transcripts.passages.without_vector() < chunks
+    assert embedded[0] == chunks - memory.transcripts.entries.without_vector() < chunks
     assert memory.transcripts.search("lamps", mode="full_text")
 
 

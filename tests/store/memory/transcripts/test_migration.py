@@ -29,7 +29,7 @@ def test_every_vector_moves_to_its_own_row_and_keeps_its_model(
 ) -> None:
     version_1(path, count=8, as_json=as_json)
     memory = reopen()
-    chunks = {row["id"]: row for row in memory.transcripts.passages.find(limit=None)}
+    chunks = {row["id"]: row for row in memory.transcripts.entries.find(limit=None)}
     assert {id for id, row in chunks.items() if row["embedding_model"]} == {
         "m0_user_query_0", "m1_assistant_response_0", "m1_assistant_thinking_0", "m2_tool_output_0",
         "m4_user_query_0", "m5_assistant_response_0", "m5_assistant_thinking_0", "m6_tool_output_0",
@@ -42,7 +42,7 @@ def test_every_vector_moves_to_its_own_row_and_keeps_its_model(
     assert (row["source_text"], row["span_start"], row["span_end"]) == ("hm 1", 0, 4)
     assert (row["chunk_index"], row["total_chunks"], row["token_count"]) == (0, 1, 3)
     assert row["embedding_model"] == "litellm:text-embedding-3-large", "X and litellm:X are one model"
-    assert (memory.transcripts.passages.vector("m1_assistant_thinking_0") == vector(1)).all()
+    assert (memory.transcripts.entries.vector("m1_assistant_thinking_0") == vector(1)).all()
     assert len(memory.transcripts.messages("s0", limit=1000)) == 2
     memory.close()
     with closing(sqlite3.connect(memory.places.database)) as db:
@@ -58,13 +58,13 @@ def test_entries_that_need_embedding_are_counted_and_can_be_embedded(
 ) -> None:
     version_1(path, count=8)
     memory = reopen()
-    assert (memory.transcripts.passages.to_embed(), memory.transcripts.passages.without_vector()) == (10, 2)
+    assert (memory.transcripts.entries.to_embed(), memory.transcripts.entries.without_vector()) == (10, 2)
     assert memory.transcripts.search("question 4", mode="semantic") == [], "two models are never compared"
     assert memory.transcripts.search("question 4")[0].message["id"] == "m4"
     assert memory.transcripts.embed_new()
-    assert (memory.transcripts.passages.to_embed(), len(bags.requests)) == (8, 3), "of the same text once"
-    assert reembed(memory.transcripts.passages)
-    assert memory.transcripts.passages.to_embed() == 0
+    assert (memory.transcripts.entries.to_embed(), len(bags.requests)) == (8, 3), "of the same text once"
+    assert reembed(memory.transcripts.entries)
+    assert memory.transcripts.entries.to_embed() == 0
     assert memory.transcripts.search("question 4", mode="semantic")[0].message["id"] == "m4"
 
 
@@ -106,9 +106,9 @@ def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(tmp_path: 
 def test_ten_thousand_messages_migrate(path: Path, reopen: Callable[[], Memory]) -> None:
     version_1(path, count=10_000)
     memory = reopen()
-    assert memory.transcripts.passages.count() == 12_500
-    assert memory.transcripts.passages.to_embed() == 12_500
-    assert memory.transcripts.passages.count(words="question") == 2_500
+    assert memory.transcripts.entries.count() == 12_500
+    assert memory.transcripts.entries.to_embed() == 12_500
+    assert memory.transcripts.entries.count(words="question") == 2_500
 
 
 def test_a_half_finished_migration_of_another_program_is_completed(
@@ -124,7 +124,7 @@ def test_a_half_finished_migration_of_another_program_is_completed(
         )
         db.commit()
     memory = reopen()
-    ids = {row["id"] for row in memory.transcripts.passages.find(limit=None)}
+    ids = {row["id"] for row in memory.transcripts.entries.find(limit=None)}
     assert "own-id" in ids
     assert "m0_user_query_0" not in ids
     assert len(ids) == 10
@@ -173,11 +173,11 @@ def test_migrated_texts_above_the_chunk_limit_are_split_with_exact_spans(
         db.execute("UPDATE transcripts SET content = ? WHERE id = 'm0'", [json.dumps(long)])
         db.commit()
     memory = reopen()
-    passages = memory.passages["transcript_vectors"]
-    assert passages.get("m0_user_query_0")["token_count"] > 8192
+    entries = memory.kinds["transcript_vectors"]
+    assert entries.get("m0_user_query_0")["token_count"] > 8192
     assert memory.transcripts.cut_long_chunks() == 1
     chunks = sorted(
-        (row for row in passages.find(limit=None) if row["parent_id"] == "m0"),
+        (row for row in entries.find(limit=None) if row["parent_id"] == "m0"),
         key=lambda row: row["chunk_index"],
     )
     assert len(chunks) > 20
@@ -185,11 +185,11 @@ def test_migrated_texts_above_the_chunk_limit_are_split_with_exact_spans(
     assert all(row["token_count"] <= 1_200 for row in chunks)
     assert {row["total_chunks"] for row in chunks} == {len(chunks)}
     assert chunks[-1]["span_end"] == len(long)
-    assert all(passages.vector(row["id"]) is None for row in chunks)
+    assert all(entries.vector(row["id"]) is None for row in chunks)
     assert memory.transcripts.embed_new()
     assert memory.transcripts.cut_long_chunks() == 0
     memory.undo()
-    assert passages.get("m0_user_query_0")["total_chunks"] == 1
+    assert entries.get("m0_user_query_0")["total_chunks"] == 1
 
 
 def test_vectors_as_json_text_in_the_table_of_vectors_become_numbers(
@@ -209,6 +209,6 @@ def test_vectors_as_json_text_in_the_table_of_vectors_become_numbers(
         )
         db.commit()
     memory = reopen()
-    found = memory.transcripts.passages.vector("m_user_query_0")
+    found = memory.transcripts.entries.vector("m_user_query_0")
     assert found is not None
     assert found.tolist() == pytest.approx([0.6, 0.8])

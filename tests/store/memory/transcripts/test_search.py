@@ -15,7 +15,7 @@ from tests.store.memory.transcripts.sessions import lines
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
 
 
@@ -95,7 +95,7 @@ def test_search_by_meaning_answers_by_words_and_says_so_while_the_model_is_away(
     def refuse(texts: list[str]) -> None:
         raise ModelUnavailable("no weights")
 
-    monkeypatch.setattr(imported.transcripts.passages.embedder, "embed_texts", refuse)
+    monkeypatch.setattr(imported.transcripts.entries.embedder, "embed_texts", refuse)
     found = imported.transcripts.search("relayer", mode=mode)
     assert {hit.message["sequence"] for hit in found} == {1, 2}
     assert {hit.cosine for hit in found} == {None}

@@ -10,7 +10,7 @@ from tests.store.memory.chroma_as_it_is import stored
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with memory.transcripts.entries.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
 
 

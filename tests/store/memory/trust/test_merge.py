@@ -30,11 +30,11 @@ def test_a_pinned_entry_is_in_every_context_of_its_world(memory: Memory) -> None
 
 def test_an_entry_that_is_never_recalled_stays_and_is_found_by_no_question(memory: Memory) -> None:
     ids = [memory.memories.store_memory(f"frogs like tea {n}")["memory_id"] for n in range(3)]
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     recall.set_recall(memory, [ids[0]], "never")
     found = {hit["memory_id"] for hit in memory.memories.search_memory("frogs like tea")["results"]}
     assert found == set(ids[1:])
-    assert passages.count() == 3
+    assert entries.count() == 3
     assert [one.row["id"] for one in probe(memory, "frogs", n=5).misses if one.kept_out == "never"] == ids[:1]
     recall.set_recall(memory, [ids[0]], "")
     assert len(memory.memories.search_memory("frogs like tea")["results"]) == 3
@@ -49,18 +49,18 @@ def test_a_reviewed_agent_pins_nothing(memory: Memory) -> None:
 
 
 def test_a_merge_keeps_what_only_one_of_them_says_and_one_undo_takes_it_back(memory: Memory) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     keep = memory.memories.store_memory("Frogs like green tea.", ["tea"])["memory_id"]
     other = memory.memories.store_memory("Frogs like green tea. Toads drink coffee.", ["coffee"])["memory_id"]
     shown = merge.preview(memory, keep, [other])
     assert shown.text == "Frogs like green tea. Toads drink coffee."
-    assert passages.count() == 2, "a preview changes nothing"
+    assert entries.count() == 2, "a preview changes nothing"
     merge.merge(memory, keep, [other])
-    (row,) = passages.find()
+    (row,) = entries.find()
     assert (row["id"], row["content"], json.loads(row["tags"])) == (keep, shown.text, ["tea", "coffee"])
     assert [hit["memory_id"] for hit in memory.memories.search_memory("toads coffee")["results"]] == [keep]
     memory.undo()
-    assert [row["content"] for row in passages.find(order="id")] == [
+    assert [row["content"] for row in entries.find(order="id")] == [
         "Frogs like green tea.", "Frogs like green tea. Toads drink coffee.",
     ]  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_entries_of_two_worlds_are_not_merged(memory: Memory) -> None:
 
 
 def test_a_merge_shown_before_somebody_changed_an_entry_is_refused(memory: Memory) -> None:
-    passages = memory.memories.passages
+    entries = memory.memories.entries
     keep, other = (memory.memories.store_memory(f"frogs like tea {n}")["memory_id"] for n in range(2))
     shown = merge.preview(memory, keep, [other])
     for id in (keep, other):
@@ -84,4 +84,4 @@ def test_a_merge_shown_before_somebody_changed_an_entry_is_refused(memory: Memor
             merge.merge(memory, keep, [other], text="frogs like tea", shown=shown)
         memory.undo(actor="bob")
     merge.merge(memory, keep, [other], text="frogs like tea", shown=shown)
-    assert [row["content"] for row in passages.find()] == ["frogs like tea"]
+    assert [row["content"] for row in entries.find()] == ["frogs like tea"]

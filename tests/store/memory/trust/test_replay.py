@@ -66,7 +66,7 @@ def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Me
     path.write_text("The reserve factor is ten percent.\n\nLiquidation begins at eighty percent.")
     source = keeping.documents.import_document(path, protocol="Aave").source
     keeping.documents.search("reserve factor", 1)
-    before = keeping.documents.passages.find()
+    before = keeping.documents.entries.find()
     assert whats(keeping, chunk=(40, 0)) == [
         ("added", "The reserve factor is ten percent."), ("removed", before[0]["content"]),
     ]  # fmt: skip
@@ -76,7 +76,7 @@ def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Me
     ]  # fmt: skip
     (best,) = replay.try_chunks(keeping, source.id, size=40, overlap=0, question="when liquidation", n=1)
     assert best["content"] == "Liquidation begins at eighty percent."
-    assert keeping.documents.passages.find() == before
+    assert keeping.documents.entries.find() == before
     with pytest.raises(InvalidInput):
         replay.try_chunks(keeping, source.id, size=40, overlap=40)
 

@@ -33,7 +33,7 @@ def whys(memory: Memory) -> list[list[str]]:
 
 
 def contents(memory: Memory) -> list[str]:
-    return [row["content"] for row in memory.memories.passages.find()]
+    return [row["content"] for row in memory.memories.entries.find()]
 
 
 def test_what_an_agent_writes_is_found_by_nothing_until_a_person_accepts_it(
@@ -59,7 +59,7 @@ def test_an_accepted_entry_is_by_its_agent_and_undo_lets_it_wait_again(memory: M
     ann = memory.for_actor(Actor("ann", via="page"))
     (waiting,) = review.waiting(memory)
     review.accept(ann, [waiting.entry.id])
-    (version,) = memory.memories.passages.versions(id)
+    (version,) = memory.memories.entries.versions(id)
     assert (version.author, version.via, version.verb) == ("claude for ann", "MCP", "accept")
     ann.undo()
     assert contents(memory) == []
@@ -93,7 +93,7 @@ def test_each_id_is_answered_for_when_the_disk_refuses_one_kind(
     store_four(agent)
     ids = [one.entry.id for one in review.waiting(memory)]
     refused = [one.entry.id for one in review.waiting(memory) if one.entry.kind != "memories"]
-    monkeypatch.setattr(memory.session_memory.passages.database, "_disk", FullDisk())
+    monkeypatch.setattr(memory.session_memory.entries.database, "_disk", FullDisk())
     outcome = decide(memory, ids)
     assert outcome.done == [id for id in ids if id not in refused]
     assert [one.item for one in outcome.refused] == refused
@@ -121,7 +121,7 @@ def test_two_memories_in_one_second_wait_under_ids_of_their_own(memory: Memory, 
 def test_an_agents_edit_and_removal_wait_as_well(memory: Memory, agent: Memory) -> None:
     kept, gone = (memory.memories.store_memory(text)["memory_id"] for text in ("old words", "other words"))
     agent.memories.edit(kept, content="new words")
-    agent.memories.passages.remove([gone])
+    agent.memories.entries.remove([gone])
     assert contents(memory) == ["other words", "old words"]
     assert whys(memory) == [["replaces"], ["removes"]]
     assert [one.before for one in review.waiting(memory)] == ["old words", "other words"]
@@ -204,7 +204,7 @@ def test_an_edit_of_an_entry_that_was_removed_since_says_that_it_would_come_back
 ) -> None:
     id = memory.memories.store_memory("dragons sleep")["memory_id"]
     agent.memories.edit(id, content="dragons swim")
-    memory.memories.passages.remove([id])
+    memory.memories.entries.remove([id])
     (waiting,) = review.waiting(memory)
     assert [flag.reason for flag in waiting.flags] == [
         "The entry was removed since; accepting brings it back."

@@ -19,39 +19,47 @@ derived, and only have vectors, ids and the columns to filter by.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE, PROGRAM
+import numpy as np
+from numpy.typing import NDArray
+
+from store.catalog.history import FORGET, FORGET_VECTORS, IS_UNDONE, MOVE_ASIDE, PROGRAM
 from store.disk.aside import Aside
-from store.embedding import open_embedder
+from store.embedding import embedding_cache, open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import Embedder
+from store.errors import ModelUnavailable, NotPermitted
+from store.memory.engine import listing, vectors
 from store.memory.engine.change import MemoryChange, refuse_agents
 from store.memory.engine.database import Database
-from store.memory.engine.entries import Row
 from store.memory.engine.erasing import erase_copied, erase_deleted
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import MemoryKind, Row
+from store.memory.engine.listing import MemoryDecision, MemoryEvent
+from store.memory.engine.names import check_known, offered
 from store.memory.engine.questions import Questions
-from store.memory.engine.resident import ResidentPassages
+from store.memory.engine.resident import ResidentEntries, Where
 from store.memory.engine.retrievals import Retrievals
-from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.memory.engine.undo import ERASING, erase
-from store.memory.engine.vectors import NEXT_MODEL
+from store.memory.engine.vectors import NEXT_MODEL, NewVectors, with_any_vector
+from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
 from store.writing.salvage import DAMAGED
 
+_COMPARED = 2_000  # ids that are compared with one that does not exist
 
-class Passages(SearchableEntries):
-    """The entries of one kind: write, list, search and undo."""
+
+class StoredEntries:
+    """The entries of one kind: rows, counts, history, vectors, and their changes."""
 
     def __init__(
         self,
@@ -64,10 +72,11 @@ class Passages(SearchableEntries):
         clock: Callable[[], float] = time.time,
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
-        finish_erasing: Callable[["Passages"], None] = lambda passages: None,
+        finish_erasing: Callable[["StoredEntries"], None] = lambda entries: None,
     ) -> None:
         """`database` is the kind's view of the memory's file, `retrievals` the file of what is handed out."""
-        super().__init__(kind, database)
+        self.kind = kind
+        self.database = database
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
         self.questions = Questions(self.database, kind.name, clock, writable=writable)
@@ -78,7 +87,7 @@ class Passages(SearchableEntries):
             days=memory_settings().keep_contexts,
         )
         self._residents: dict[
-            str, ResidentPassages
+            str, ResidentEntries
         ] = {}  # one at most, by its model; the same for every actor
         self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
         self.changed = changed  # called after every change: Chroma has something to follow
@@ -92,7 +101,222 @@ class Passages(SearchableEntries):
         used.questions = self.questions.for_actor(actor)
         return used
 
+    # -- rows ---------------------------------------------------------------------------------------------
+
+    @property
+    def actor(self) -> Actor:
+        """The person who reads and changes them here."""
+        return self.database.actor
+
+    @property
+    def can_write(self) -> bool:
+        """Whether this kind is open for writing, and this actor may change it."""
+        return self.database.can_write
+
+    @property
+    def fault(self) -> str:
+        """Why this kind's file cannot be used, with the remedy; "" if it can. It then reads as empty."""
+        return self.database.fault
+
+    def get(self, id: str) -> Row:
+        """One entry, all columns but its vector. Raises UnknownEntry, with the nearest ids."""
+        found = self.rows([id])
+        if not found:
+            raise self.unknown(id)
+        return found[0]
+
+    def unknown(self, id: str) -> UnknownEntry:
+        """The error for an id that no entry has, with the nearest ids."""
+        known = [row["id"] for row in self.find(limit=_COMPARED)]
+        return UnknownEntry(f"there is no entry {id!r} in {self.kind.name}{offered(id, known)}")
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """The entries with these ids, in this order; missing ones are left out."""
+        with self.database.reading() as db:
+            return listing.rows(db, self.kind, ids)
+
+    def find(
+        self,
+        *,
+        words: str = "",
+        where: Where | None = None,
+        before: float | None = None,
+        order: str = "",
+        offset: int = 0,
+        limit: int | None = 100,
+    ) -> list[Row]:
+        """A page of the entries that contain all the words and pass the filters.
+
+        `before`: only entries neither written nor edited since then (UNIX seconds).
+        """
+        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        with self.database.reading() as db:
+            chosen = db.execute(  # numbers alone: sorting whole rows would move every text
+                f"SELECT rowid FROM {self.kind.table} WHERE {passing} "
+                f"ORDER BY {listing.ordered(db, self.kind, order)} LIMIT ? OFFSET ?",
+                [*values, -1 if limit is None else limit, offset],
+            ).fetchall()
+            return listing.rows(db, self.kind, [row[0] for row in chosen], key="rowid_")
+
+    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
+        """How many entries match, at a moment in the past if `before` (UNIX seconds) is given."""
+        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        query = f"SELECT count(*) FROM {self.kind.table} WHERE {passing}"
+        return int(self.database.row(query, values)[0])
+
+    def written(self, ids: Sequence[str]) -> dict[str, float]:
+        """When each entry was written or last edited (UNIX seconds)."""
+        with self.database.reading() as db:
+            return listing.written(db, self.kind, ids)
+
+    def counts(self, column: str = "") -> dict[str, int]:
+        """How many entries each world, session or protocol has, or each value of another filter column.
+
+        Raises InvalidInput if the entries are not filtered by this column.
+        """
+        column = column or self.kind.scope
+        if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
+        with self.database.reading() as db:
+            found = db.execute(
+                f"SELECT {column}, count(*) FROM {self.kind.table} WHERE {column} IS NOT NULL "
+                f"GROUP BY {column} ORDER BY {column}"
+            )
+            return {str(row[0]): row[1] for row in found}
+
+    def scopes(self) -> list[str]:
+        """Every world, session or protocol, also an empty world; none for kinds without them."""
+        with self.database.reading() as db:
+            named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
+        return sorted({*named, *(self.counts() if self.kind.scope else ())})
+
+    def within(self, scope: str) -> dict[str, str]:
+        """The filter for one world, session or protocol, none for "". Raises UnknownEntry."""
+        if not scope:
+            return {}
+        if not (column := self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} belong to no world, session or protocol")
+        check_known(scope, self.scopes(), what=column.removesuffix("_id"))
+        return {column: scope}
+
+    def scopes_ever(self) -> list[str]:
+        """Every world, session or protocol that an entry, or a change that waits, has or had."""
+        kind, inside = self.kind, f"$.{self.kind.scope}"
+        with self.database.reading() as db:
+            if not kind.scope:
+                return []
+            found = db.execute(
+                f"SELECT {kind.scope} AS name FROM {kind.table} UNION "
+                "SELECT json_extract(before, ?) FROM history WHERE tbl = ? UNION "
+                "SELECT json_extract(row, ?) FROM pending WHERE kind = ? UNION "
+                "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history "
+                "WHERE tbl = 'pending' AND kind = ? ORDER BY 1",
+                [inside, kind.table, inside, kind.name, inside, kind.name],
+            )
+            return [str(row[0]) for row in found if row[0] is not None]
+
+    def vector(self, id: str) -> NDArray[np.float32] | None:
+        """The entry's vector, by the model that it names; None if it has none yet."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
+        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
+
+    def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:
+        """Events of entries, newest first."""
+        with self.database.reading() as db:
+            found = db.execute(
+                f"SELECT h.id, h.before, d.id AS decision, d.verb, d.who, d.at, {IS_UNDONE} AS is_undone "
+                "FROM history h JOIN decisions d ON d.number = h.decision "
+                "WHERE h.kind = ? AND h.id = coalesce(?, h.id) ORDER BY h.number DESC LIMIT ?",
+                [self.kind.name, id, limit],
+            )
+            return [
+                MemoryEvent(
+                    row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
+                    bool(row["is_undone"]),
+                )
+                for row in found
+            ]  # fmt: skip
+
+    def versions(self, id: str) -> list[EntryVersion]:
+        """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
+        with self.database.reading() as db:
+            found = versions(db, self.kind, id)
+        if not found:
+            raise self.unknown(id)
+        return found
+
+    def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
+        """Decisions about this kind, newest first."""
+        of_kind = "EXISTS (SELECT 1 FROM history h WHERE h.decision = d.number AND h.kind = ?)"
+        with self.database.reading() as db:
+            return listing.decisions(db, of_kind, [self.kind.name], limit=limit)
+
+    def decided(self, decision: str | None) -> list[str] | None:
+        """The entries that this decision changed, in their order; None if it was not made yet.
+
+        Raises NotPermitted if another person made it.
+        """
+        if decision is None:
+            return None
+        with self.database.reading() as db:
+            row = db.execute("SELECT number, who FROM decisions WHERE id = ?", [decision]).fetchone()
+            if row is None:
+                return None
+            if row["who"] != self.actor.name:
+                raise NotPermitted("another user made a decision with this id")
+            query = "SELECT id FROM history WHERE decision = ? AND kind = ? ORDER BY number"
+            found = db.execute(query, [row["number"], self.kind.name]).fetchall()
+        return [*dict.fromkeys(one["id"] for one in found)]
+
     # -- the model ----------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The name of this kind's embedding model."""
+        return self._model.name
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model; its weights are loaded at first use."""
+        return self._model.embedder
+
+    def embedder_or_none(self) -> Embedder | None:
+        """The model; None while it is away."""
+        try:
+            return self._model.embedder
+        except ModelUnavailable:
+            return None
+
+    def embed(self, texts: Sequence[str]) -> NewVectors:
+        """The vectors of those of these texts that this kind's model has not embedded yet.
+
+        Another process may choose another model meanwhile.
+        """
+        if not texts:
+            return NewVectors("", {})
+        embedder = self.embedder
+        sources = [vectors.source(embedder.name, text) for text in texts]
+        with self.database.reading() as db:
+            new = embedding_cache.unknown(db, sources, table=self.kind.vectors)
+        return NewVectors(embedder.name, embedding_cache.embed(new, embedder))
+
+    def to_embed(self) -> int:
+        """How many entries have no vector of this kind's model yet."""
+        query = f"SELECT count(*) FROM {self.kind.table} p {vectors.joined(self.kind)} WHERE v.key IS NULL"
+        return int(self.database.row(query)[0])
+
+    def without_vector(self) -> int:
+        """How many entries `embed_new` embeds: not those that wait with another model's vector."""
+        if not self.kind.keeps_models:
+            return self.to_embed()
+        query = f"SELECT count(*) FROM {vectors.with_any_vector(self.kind)} WHERE vector IS NULL"
+        return int(self.database.row(query)[0])
+
+    def vectors_by_model(self) -> list[ModelVectors]:
+        """Every model that has vectors, earlier models included."""
+        with self.database.reading() as db:
+            return embedding_cache.by_model(db, model=self.model, table=self.kind.vectors)
 
     def _choose_model(self, given: Embedder | None) -> None:
         """The configured model for a new kind, and for an empty one that has another by default."""
