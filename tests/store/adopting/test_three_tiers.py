@@ -145,6 +145,7 @@ def test_importing_the_folder_keeps_tiers_and_tags(other: Path, library: Library
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("chroma")
 def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -> None:
     root = tmp_path / "res"
     three_tier_library(root, range(4))
