@@ -177,7 +177,7 @@ def _nearest(db: sqlite3.Connection, word: str) -> str | None:
     # Typing errors: exchanged letters first, then the most frequent word.
     by_exchange = [row[0] for row in rows if sorted(row[0]) == sorted(word)]
     candidates = [*by_exchange, *(row[0] for row in rows)]
-    return next((term for term in candidates if _is_in_library(db, term)), None)
+    return next((term for term in candidates if len(term) >= _SHORTEST and _is_in_library(db, term)), None)
 
 
 def _is_in_library(db: sqlite3.Connection, term: str) -> bool:

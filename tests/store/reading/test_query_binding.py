@@ -117,7 +117,8 @@ def test_exact_matches_ignore_case_and_accents(tricky_names: Library, line: str,
     [
         ("frgo", "frog"), ("a Frgo in rain tag:dog", "a frog in rain tag:dog"), ("hamstre", "hamster"),
         ("pengiun", "penguin"), ("capibarra", "capybara"), ("vaporwve", "vaporwave"),
-        ("frog", None), ("frogs", None), ("hams", None), ("sport", None), ("xqzvkj", None), ("", None),
+        ("frog", None), ("frogs", None), ("hams", None), ("sport", None), ("ein", None), ("xqzvkj", None),
+        ("", None),
     ],
 )  # fmt: skip
 def test_misspelt_words_get_suggestions_from_the_library(
