@@ -23,7 +23,6 @@ from store.chroma.collections import COLLECTIONS
 from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
 from store.chroma.process import ChromaFailed
 from store.disk.csv import inert
-from store.disk.images import SIDE
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import token_list
@@ -364,6 +363,8 @@ def _parts(pairs: Iterable[tuple[Record, bytes]]) -> Iterator[list[tuple[Record,
 
 def _coco(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
     """COCO's captions: one annotation for each facet, and the whole coin beside its picture's entry."""
+    from store.disk.images import SIDE  # Pillow comes along
+
     made: dict[str, list[Any]] = {"images": [], "annotations": [], "categories": []}
     for number, (record, picture) in enumerate(pairs, start=1):
         name = f"{record.address}.jpg"

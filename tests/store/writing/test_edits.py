@@ -158,7 +158,7 @@ def test_a_misspelt_facet_is_refused_by_name_and_nothing_is_written(
         {"add": [" "]},
         {"remove": [""]},
         {"rename": {"": "x"}},
-        {"rename": {"dog": ""}},
+        {"rename": {"dog": " "}},
         {"add": "moon"},
     ],
     ids=repr,
