@@ -77,6 +77,7 @@ class Told:
     original: str  # the name of the coin that it is a copy of; "" for none
     copies: int  # of it, if it is the first of its family
     how: str = ""  # how the picture that was asked for is like this coin's; "" if the coin itself was
+    is_examined: bool = True  # no: it was not compared with the others yet
 
     @property
     def sentence(self) -> str:
@@ -87,7 +88,7 @@ class Told:
         elif self.copies:
             said = f"first of its family, {self.copies:,} like it"
         else:
-            said = "no coin like it"
+            said = "no coin like it" if self.is_examined else "not compared with the others yet"
         told = f"{said}, {one.standing}"
         return f"like {one.name} ({self.how}): {told}" if self.how else told
 
@@ -191,7 +192,9 @@ def _told(db: sqlite3.Connection, address: str, *, how: str = "") -> Told:
     place = _places(rows)
     own = _member(db, rows[place[address]], _above(db, address, place))
     original = next((row["name"] for row in rows if row["address"] == own.of), "")
-    return Told(own, original, len(rows) - 1 if place[address] == 0 else 0, how)
+    waits = db.execute("SELECT 1 FROM unexamined WHERE record = ?", [rows[place[address]]["id"]]).fetchone()
+    copies = len(rows) - 1 if place[address] == 0 else 0
+    return Told(own, original, copies, how, is_examined=waits is None)
 
 
 def _like_picture(db: sqlite3.Connection, prints: Sequence[tuple[str, findings.Kind, float]]) -> list[Told]:

@@ -152,6 +152,9 @@ def _add_list(
             chosen.append(record)
         except MemedexError as error:
             refused.append(Refusal(record.address, str(error)))
+    if refused and not chosen:
+        first = refused[0]
+        raise BadSource(f"none of {len(refused):,} coins can be in a list; {first.item}: {first.reason}")
     chosen.sort(key=lambda record: record.address)
     path = folder / token_list.FILE
     before = json.loads(path.read_bytes()) if path.exists() else None

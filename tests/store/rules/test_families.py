@@ -100,6 +100,15 @@ def test_a_check_tells_of_a_copy_and_what_became_of_it(dogs: Library) -> None:
     assert families.check(dogs, "") == []
 
 
+def test_a_coin_that_was_not_compared_yet_is_not_called_the_only_one(library: Library) -> None:
+    library.add([coin(1)])
+    (told,) = families.check(library, ORIGINAL)
+    assert told.sentence == "not compared with the others yet, in review"
+    library.duplicates.examine()
+    (told,) = families.check(library, ORIGINAL)
+    assert told.sentence == "no coin like it, in review"
+
+
 def test_a_judged_copy_is_told_with_who_judged(dogs: Library) -> None:
     dogs.duplicates.judge(address(4), "copy of", [ORIGINAL], actor="ann")
     (told,) = families.check(dogs, "rocket")

@@ -9,6 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import BadSource
 from store.library import Library
@@ -138,6 +139,9 @@ def test_what_cannot_be_published_is_refused_and_nothing_written(decided: Librar
         publish(decided, tmp_path / "site2", key=wrong)
     with pytest.raises(BadSource, match="a token list has 1 to 10,000 tokens, not 0"):
         publish(decided, tmp_path / "site2", filter=Filter(tags=("cat",)))
+    unlisted = parsed(f"address:{address(2)}").filter
+    with pytest.raises(BadSource, match=rf"none of 1 coins can be in a list; {address(2)}: "):
+        publish(decided, tmp_path / "site2", filter=unlisted)
     assert not (tmp_path / "site2").exists()
 
 
