@@ -28,8 +28,10 @@ def below_first(server: Server, *names: str) -> list[str]:
 
 def type_name(page: Page, server: Server, tag: str, name: str) -> None:
     """Type another name over a tag in the table."""
-    table = page.get_by_test_id("stDataFrame").locator(".dvn-scroller").first
-    table.click(position={"x": 100, "y": ROW * (place(server, tag) + 1.5)})
+    wait_until_idle(page)  # else the table moves from under the pointer
+    table = page.get_by_test_id("stDataFrame")
+    table.locator(".dvn-scroller").first.click(position={"x": 100, "y": ROW * (place(server, tag) + 1.5)})
+    expect(table.locator("[role=gridcell][aria-selected=true]")).to_have_text(tag)
     page.keyboard.press("Enter")
     page.locator(".gdg-input").fill(name)
     page.keyboard.press("Enter")
@@ -43,7 +45,6 @@ def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, shared: S
     for tag in below_first(shared, "frog", "cat"):
         type_name(page, shared, tag, "beast")
         expect(page.get_by_text(f"{tag} → beast")).to_be_visible()
-        wait_until_idle(page)
     expect(page.get_by_text("→ beast (merged)")).to_be_visible()
     assert tags(shared) == before, "nothing changes before it is saved"
     page.get_by_role("button", name="Save for 2 coins").dblclick()
