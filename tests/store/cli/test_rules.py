@@ -74,7 +74,7 @@ def test_what_cannot_be_a_rule_is_refused(run: Run) -> None:
 
 
 def test_a_coin_is_told_by_its_address_its_name_and_its_picture(run: Run, tmp_path: Path) -> None:
-    line = f"Coin 0 (C0) {PENDING}: no coin like it, in review\n"
+    line = f"Coin 0 (C0) {PENDING}: not compared with the others yet, in review\n"
     assert run("check", PENDING).stdout == run("check", "coin 0").stdout == line
     with open_reader(tmp_path / "res") as reader:
         picture = str(shutil.copy(reader.picture(PENDING), tmp_path))

@@ -243,7 +243,7 @@ def test_an_agent_is_told_what_is_known_of_a_coin(agents: str, own: Path) -> Non
         ("check_memecoin", {"picture": "???"}),
     )
     (one,) = known["found"]
-    assert (one["token_address"], one["sentence"]) == (SECOND, "no coin like it, in review")
+    assert (one["token_address"], one["sentence"]) == (SECOND, "not compared with the others yet, in review")
     assert unknown["found"] == [], "no file of this machine is read for an agent"
     assert [found["token_address"] for found in seen["found"]] == [SECOND]
     assert "give one of asked and picture" in both
