@@ -20,7 +20,7 @@ from store.chroma.server import ChromaServer
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.disk.sqlite import SqliteFile
-from store.errors import ChromaBehind, MemedexError
+from store.errors import ChromaBehind, MemedexError, NotWritten
 from store.jobs.background_worker import Worker, described
 from store.progress import Progress
 from store.settings import settings
@@ -268,7 +268,9 @@ class ChromaFollower:
 
     def _mark_clean(self) -> None:
         """Remove the dirty marker, and remember the files' state to notice later changes."""
-        with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
+        with contextlib.suppress(
+            OSError, sqlite3.Error, NotWritten
+        ):  # on a full disk it stays: one look more
             self._place.flush()
             if self._is_dirty:
                 with self._database.writing() as db:

@@ -34,6 +34,13 @@ def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) 
     np.testing.assert_allclose(entries["peaks_l3"]["embedding"], Bags().embed_texts(["goats"])[0], atol=1e-6)
 
 
+@pytest.mark.usefixtures("chroma")
+def test_a_memory_whose_file_was_removed_while_it_was_open_is_closed(memory_with_lore: Memory) -> None:
+    assert memory_with_lore.wait_for_chroma(60)
+    memory_with_lore.places.database.unlink()
+    memory_with_lore.close()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("chroma")
 def test_half_characters_and_endless_numbers_that_an_earlier_version_stored_do_not_stop_chroma(
