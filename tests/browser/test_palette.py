@@ -54,7 +54,6 @@ def test_a_coin_is_opened_where_it_is(page: Page, shared: Server) -> None:
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text(place)
         expect(page.get_by_role("gridcell", name=re.compile(coin.name))).to_be_visible()
-        wait_until_idle(page)  # until then, Home's button with the other coin's name may still be there
 
 
 def test_escape_closes_it_and_leaves_the_page_as_it_was(page: Page, shared: Server) -> None:

@@ -27,6 +27,7 @@ export class Palette {
   coins = [];
   at = 0;
   timer = 0;
+  found = ""; // the words whose coins are among the rows
 
   /** @param {HTMLElement} root @param {PaletteData} data */
   constructor(root, data) {
@@ -80,6 +81,7 @@ export class Palette {
     this.offers = offered(this.root);
     this.field.value = "";
     this.coins = [];
+    this.found = "";
     this.dialog.showModal();
     this.show();
   }
@@ -89,7 +91,7 @@ export class Palette {
     const key = event.isComposing ? "" : event.key; // else it belongs to the input method
     const step = { ArrowDown: 1, ArrowUp: -1 }[key];
     if (step) this.at = (this.at + step + this.rows.length) % Math.max(1, this.rows.length);
-    else if (key === "Enter") this.choose(this.rows[this.at]);
+    else if (key === "Enter") void this.enter();
     else if (key === "Escape") this.close();
     else {
       event.stopPropagation();
@@ -100,9 +102,16 @@ export class Palette {
     this.mark();
   }
 
+  /** Chooses among all that the words find: coins come later than the rest, and may come before it. */
+  async enter() {
+    clearTimeout(this.timer);
+    if (this.found !== this.field.value.trim()) await this.find();
+    this.choose(this.rows[this.at]);
+  }
+
   /** @param {Row | undefined} row */
   choose(row) {
-    if (!row) return;
+    if (!row || !this.dialog.open) return;
     this.close();
     row.do();
   }
@@ -118,10 +127,11 @@ export class Palette {
     const { answer } = words ? await post(this.data.server, "find-coins", { words }, { keepalive: false }) : {};
     if (words !== this.field.value.trim()) return;
     this.coins = answer?.coins ?? [];
-    this.show({ marked: this.rows[this.at]?.id });
+    this.found = words;
+    this.show({ marked: this.at ? this.rows[this.at]?.id : "" });
   }
 
-  /** @param {{marked?: string}} kept the row that stays marked when coins arrive: Enter may be on its way */
+  /** @param {{marked?: string}} kept the row to which somebody moved, which stays marked when coins arrive */
   show({ marked = "" } = {}) {
     const words = this.field.value.trim().toLowerCase();
     const named = this.data.places.filter(({ name }) => matches(words, name));
