@@ -29,6 +29,7 @@ MAX_SIDECAR_BYTES = 1_000_000
 
 UNFIT = "unfit"  # the key for a person's verdict on whether it is unfit for the screen: true or false
 PICTURE_TEXT = "picture_text"  # the sidecar's key for a person's correction of the picture's text
+ORIGINAL = "original_picture"  # … for the bytes, format and pixels of the picture that was imported
 
 # base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
 _SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")

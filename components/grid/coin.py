@@ -18,7 +18,7 @@ from components.shell.session import presenter, safe_mode
 from store import Filter, Library, Reader, Record, Suspect
 from store.catalog import confusables, filter_syntax
 from store.errors import UnknownRecord
-from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
+from store.records import ORIGINAL, PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
 from store.rules import families
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
@@ -241,12 +241,22 @@ def _rows(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for key, value in fields.items():
         if key == "extensions" and isinstance(value, Mapping):
             yield from _rows(value)
+        elif key == ORIGINAL and isinstance(value, Mapping):
+            yield "Original picture", _original(value)
         elif key == "chainId" and isinstance(value, int):
             yield "Chain", f"{_CHAINS[value]} ({value})" if value in _CHAINS else str(value)
         elif isinstance(value, list) and (named := list(_named_links(value))):
             yield from named
         else:
             yield label(key), _field_text(value)
+
+
+def _original(value: Mapping[str, object]) -> str:
+    """A picture as it was imported: "48 × 40 pixels, PNG, 1.2 kB"."""
+    size = value.get("bytes")
+    pixels = f"{value['width']} × {value['height']} pixels" if {"width", "height"} <= value.keys() else ""
+    said = (pixels, str(value.get("format", "")), format.size(size) if isinstance(size, int) else "")
+    return ", ".join(filter(None, said))
 
 
 def _named_links(value: list[object]) -> Iterator[tuple[str, str]]:

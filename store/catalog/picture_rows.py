@@ -61,14 +61,19 @@ def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]
     return dict(rows.fetchall())
 
 
-def without_faults(db: sqlite3.Connection, *, since: int) -> dict[str, str]:
-    """The pictures that nobody looked at for faults, as `unread` gives them."""
+def without_faults(db: sqlite3.Connection, *, since: int) -> dict[str, tuple[str, int | None]]:
+    """The pictures that nobody looked at for faults, as `unread` gives them.
+
+    With the pixels of the original's longer side, None if they are not known.
+    """
     rows = db.execute(
-        "SELECT image_hash, address FROM records r WHERE generation > ? AND NOT EXISTS (SELECT 1 FROM "
-        "picture_faults f WHERE f.image_hash = r.image_hash) ORDER BY +r.id DESC",
+        "SELECT r.image_hash, r.address, max(s.text ->> '$.original_picture.width', "
+        "s.text ->> '$.original_picture.height') FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash "
+        "WHERE r.generation > ? AND NOT EXISTS (SELECT 1 FROM picture_faults f "
+        "WHERE f.image_hash = r.image_hash) ORDER BY +r.id DESC",
         [since],
     )
-    return dict(rows.fetchall())
+    return {one: (address, side if isinstance(side, int) else None) for one, address, side in rows}
 
 
 def store_faults(db: sqlite3.Connection, image_hash: str, faults: Iterable[str]) -> None:

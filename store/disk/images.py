@@ -8,6 +8,7 @@ from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
@@ -31,22 +32,36 @@ _NAMES = "PNG, JPEG, GIF, WebP, BMP, AVIF, TIFF, ICO, HEIC or SVG"
 _one_large_at_a_time = Lock()
 
 
+class Original(NamedTuple):
+    """A picture as it came: its bytes and format, and its size in pixels, upright; a drawing has none."""
+
+    bytes: int
+    format: str
+    width: int = 0
+    height: int = 0
+
+
 def normalise(picture: bytes | Path) -> bytes:
     """Convert a picture to a 512×512 RGB JPG of quality 90 without metadata.
 
     The whole picture is fitted and centred on white; small ones are enlarged. The result is deterministic,
     and normalising it again returns the same bytes. Raises BadPicture like `decode`.
     """
+    return with_original(picture)[0]
+
+
+def with_original(picture: bytes | Path) -> tuple[bytes, Original | None]:
+    """The normalised picture, and what it was before; None for one that was normalised before."""
     content = _content(picture)
-    image = _decoded(content)
+    image, original = _decoded(content)
     if _is_normalised(content):
-        return content  # encoding it a second time would lose quality and give it another hash
+        return content, None  # encoding it a second time would lose quality and give it another hash
     if image.size == (SIDE, SIDE):
         image.info = {}  # a comment or a profile would be written along
-        return _jpeg(image)
+        return _jpeg(image), original
     canvas = Image.new("RGB", (SIDE, SIDE), "white")
     canvas.paste(image, ((SIDE - image.width) // 2, (SIDE - image.height) // 2))
-    return _jpeg(canvas)
+    return _jpeg(canvas), original
 
 
 def decode(picture: bytes | Path) -> Image.Image:
@@ -55,7 +70,7 @@ def decode(picture: bytes | Path) -> Image.Image:
     Raises BadPicture, with the reason, if it is not a picture, is damaged, or exceeds MAX_BYTES or
     MAX_PIXELS.
     """
-    return _decoded(_content(picture))
+    return _decoded(_content(picture))[0]
 
 
 def _content(picture: bytes | Path) -> bytes:
@@ -74,18 +89,20 @@ def _content(picture: bytes | Path) -> bytes:
     return picture
 
 
-def _decoded(given: bytes) -> Image.Image:
+def _decoded(given: bytes) -> tuple[Image.Image, Original]:
     _check_webp(given)
     content = picture_files.readable(given, side=SIDE)
     try:
-        return _opened(content)
+        image, original = _opened(content)
     except BadPicture:
         if (whole := picture_files.with_end(content)) is None:
             raise
-        return _opened(whole)
+        image, original = _opened(whole)
+    is_drawing = content is not given and not given.startswith(b"\x89PNG")
+    return image, Original(len(given), "SVG") if is_drawing else original._replace(bytes=len(given))
 
 
-def _opened(content: bytes) -> Image.Image:
+def _opened(content: bytes) -> tuple[Image.Image, Original]:
     formats: tuple[str, ...] = FORMATS
     if picture_files.is_heif(content):
         from pillow_heif import register_heif_opener
@@ -98,10 +115,16 @@ def _opened(content: bytes) -> Image.Image:
             warnings.filterwarnings("ignore", module=r"PIL\.")
             with Image.open(BytesIO(content), formats=formats) as image:
                 _check_size(*image.size)
+                original = Original(len(content), image.format or "", *image.size)
                 is_large = image.width * image.height > LARGE_PIXELS
                 with _one_large_at_a_time if is_large else nullcontext():
                     image.draft(None, (2 * SIDE, 2 * SIDE))  # large JPEGs need not be decoded in full
-                    return _on_white(_upright(_fitted(_plain(image))))
+                    fitted = _fitted(_plain(image))
+                    lying = fitted.size
+                    upright = _upright(fitted)
+                    if upright.size != lying:
+                        original = original._replace(width=original.height, height=original.width)
+                    return _on_white(upright), original
     except BadPicture:
         raise
     except Image.DecompressionBombError as error:

@@ -5,7 +5,8 @@
 
 A picture is as sharp as its sharpest pixels are: the 300th largest value of its discrete Laplacian, as a
 share of its contrast. Of the demo's pictures every one reaches .15; blurred by a Gaussian of 2 pixels their
-median has .07, by 4 pixels .04; enlarged from 128 pixels .11, from 64 .05, from 48 .04.
+median has .07, by 4 pixels .04; enlarged from 128 pixels .11, from 64 .05, from 48 .04. Where the size of
+the original is known, that alone decides whether it was tiny.
 """
 
 from collections.abc import Callable
@@ -31,22 +32,23 @@ _NEAR = 16  # of 255: a colour that looks the same
 _SHARE = 0.95  # of a plain picture's pixels
 _EDGE = 300  # pixels that are sharp in a sharp picture
 _BLURRED, _TINY = 0.12, 0.047  # sharpness below these
+_SMALL = 64  # pixels: an original whose longer side has fewer is tiny
 _BATCH = 32  # pictures of one transaction
 
 
-def faults(image: "Image.Image") -> set[Fault]:
-    """What is wrong with a picture of the library."""
+def faults(image: "Image.Image", *, original: int | None = None) -> set[Fault]:
+    """What is wrong with a picture of the library; `original`: the pixels of its longer side, if known."""
     pixels = np.asarray(image.convert("RGB"), np.int16)[::4, ::4]
     luma = np.asarray(image.convert("L"), np.float32)
+    found: set[Fault] = {"tiny"} if original is not None and original < _SMALL else set()
     if luma.std() < _FLAT:
-        return {"blank"}
-    found: set[Fault] = set()
+        return found | {"blank"}
     usual = np.median(pixels.reshape(-1, 3), axis=0)
     if (np.abs(pixels - usual).max(axis=2) <= _NEAR).mean() >= _SHARE:
         found.add("plain")
     sharp = _sharpness(luma)
     found |= {"blurred"} if sharp < _BLURRED else set()
-    return found | ({"tiny"} if sharp < _TINY else set())
+    return found | ({"tiny"} if original is None and sharp < _TINY else set())
 
 
 def _sharpness(luma: NDArray[np.float32]) -> float:
@@ -74,7 +76,7 @@ class PictureFaults:
         for start in range(0, len(unseen), _BATCH):
             if progress.cancelled:
                 return found
-            looked = {one: self._faults(address) for one, address in unseen[start : start + _BATCH]}
+            looked = {one: self._faults(*of) for one, of in unseen[start : start + _BATCH]}
             with self._catalog.writing() as db:
                 for image_hash, of in looked.items():
                     picture_rows.store_faults(db, image_hash, of)
@@ -84,11 +86,11 @@ class PictureFaults:
         self._seen = now
         return found
 
-    def _faults(self, address: str) -> set[Fault]:
+    def _faults(self, address: str, original: int | None) -> set[Fault]:
         from PIL import Image
 
         try:
             with Image.open(BytesIO(self._picture(address).read_bytes())) as image:
-                return faults(image)
+                return faults(image, original=original)
         except (OSError, ValueError, SyntaxError, MemedexError):  # the check of the library names it
             return set()

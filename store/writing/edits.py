@@ -11,7 +11,7 @@ from store.captions.caption_text import HOLDS, Replacement
 from store.errors import InvalidRecord
 from store.importing.metadata import FILLED_IN, GIVEN_DATE, IMPORT_TIME
 from store.outcome import NotTaken
-from store.records import CAPTION_FACETS, MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
+from store.records import CAPTION_FACETS, MAX_FACET, ORIGINAL, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy
 
 Written = Callable[[Record], dict[str, Any]]
@@ -137,7 +137,10 @@ def _listed(tags: Sequence[str]) -> Sequence[str]:
 
 
 _TEXTS = ("tags", *(f"caption.{facet}" for facet in CAPTION_FACETS))  # what import-captions takes
-_OWN = {"token_address", "tags_categories", "caption", "tier", HOLDS, FILLED_IN, IMPORT_TIME, GIVEN_DATE}
+_OWN = {
+    *("token_address", "tags_categories", "caption", "tier"),
+    *(HOLDS, FILLED_IN, IMPORT_TIME, GIVEN_DATE, ORIGINAL),
+}
 _MISSING = object()
 
 Earlier = Callable[[], Iterable[Mapping[str, Any]]]

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from store.catalog.record_queries import RecordLists
 from store.disk.files import content_hash
-from store.disk.images import normalise
+from store.disk.images import Original, with_original
 from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate, WithoutPicture
@@ -19,6 +19,8 @@ from store.importing.metadata import IMPORT_TIME, unread
 from store.operations import Change, State
 from store.outcome import ImportReport, Refusal
 from store.records import (
+    MAX_SIDECAR_BYTES,
+    ORIGINAL,
     REQUIRED_KEYS,
     Tier,
     bare_address,
@@ -42,6 +44,7 @@ class _NewPicture:
     content: bytes
     image_hash: str
     fingerprint: bytes
+    original: Original | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,7 @@ class Intake:
             if isinstance(picture, BadPicture):
                 self._report.refused.append(Refusal(candidate.item, str(picture)))
                 continue
-            content = sidecar_bytes(new.sidecar)
+            content = _with_original(new.sidecar, picture.original)
             payload.pictures[new.address] = picture.content
             payload.fingerprints[picture.image_hash] = picture.fingerprint
             payload.sidecars[content_hash(content)] = content
@@ -211,12 +214,22 @@ def _not_among(
 
 def _picture(candidate: Candidate) -> _NewPicture | BadPicture:
     try:
-        content = normalise(candidate.picture)
-        return _NewPicture(content, content_hash(content), fingerprint(content))
+        content, original = with_original(candidate.picture)
+        return _NewPicture(content, content_hash(content), fingerprint(content), original)
     except BadPicture as error:
         return error
     except OSError as error:
         return BadPicture(f"the picture cannot be read: {error}")
+
+
+def _with_original(sidecar: dict[str, Any], original: Original | None) -> bytes:
+    """The sidecar's file with what the picture was before, unless it says so itself or has no room left."""
+    own = sidecar_bytes(sidecar)
+    if original is None or ORIGINAL in sidecar:
+        return own
+    known = {name: value for name, value in original._asdict().items() if value}
+    whole = sidecar_bytes({**sidecar, ORIGINAL: known})
+    return whole if len(whole) <= MAX_SIDECAR_BYTES else own
 
 
 def _completed(given: dict[str, Any], taxonomy: Taxonomy, *, keep_categories: bool = False) -> dict[str, Any]:

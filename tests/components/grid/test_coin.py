@@ -100,14 +100,18 @@ def test_keys_of_token_lists_are_shown_as_labels(library: Library) -> None:
 
 
 def test_numbers_and_links_of_a_coin_are_shown_as_such(library: Library) -> None:
+    size = {"bytes": 1234, "format": "PNG", "width": 48, "height": 40}
     links = [{"name": "x", "url": "https://x.example/f"}, {"type": "telegram", "url": "https://t.example/f"}]
     library.add([coin(50, tags=[], holder_count=12345, volume={"h24": 1000.5, "h6": 2}, links=links)])
+    library.add([coin(51, tags=[], original_picture=size), coin(52, tags=[], original_picture={"bytes": 9})])
     assert shown_fields(library.get(address(50))) == [
         ("Holder count", "12,345"),
         ("Volume", "h24 1,000.5, h6 2"),
         ("X", "https://x.example/f"),
         ("Telegram", "https://t.example/f"),
     ]
+    assert shown_fields(library.get(address(51))) == [("Original picture", "48 × 40 pixels, PNG, 1.2 kB")]
+    assert shown_fields(library.get(address(52))) == [("Original picture", "9 bytes")]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms, ImageDraw
 
-from store.disk.images import MAX_BYTES, decode, normalise
+from store.disk.images import MAX_BYTES, decode, normalise, with_original
 from store.errors import BadPicture
 
 TOKENS = Path(__file__).parents[4] / "shared" / "data" / "tokens" / "images"
@@ -116,6 +116,23 @@ def test_a_picture_is_rotated_according_to_its_exif_orientation(kind):
     turned = decode(encoded(image, kind, exif=exif))
     assert turned.size == (256, 512)
     assert is_near(turned.getpixel((128, 60)), (0, 0, 255), by=20)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_the_original_is_as_large_as_it_is_seen(kind):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # rotate 90° clockwise to display
+    content = encoded(Image.new("RGB", (1400, 200), "red"), kind, exif=exif)
+    normal, original = with_original(content)
+    assert original == (len(content), kind, 200, 1400)
+    assert with_original(normal) == (normal, None)
+
+
+def test_a_drawing_has_bytes_and_no_pixels():
+    drawing = (
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
+    )
+    assert with_original(drawing)[1] == (len(drawing), "SVG", 0, 0)
 
 
 def test_broken_exif_data_is_ignored():

@@ -1,10 +1,13 @@
 """What is wrong with a picture, found by a filter."""
 
 import random
+from dataclasses import replace
+from io import BytesIO
 
 import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
+from store.catalog.filter_conditions import FAULTS
 from store.catalog.filter_syntax import parsed
 from store.disk.images import SIDE
 from store.library import Library
@@ -74,6 +77,18 @@ def test_coins_are_found_by_the_faults_of_their_pictures(library: Library) -> No
     assert named(library, "faults:blurred faults:tiny") == {"Tiny"}
     assert named(library, "-faults:yes") == {"Sharp"}
     assert "faults: takes" in parsed("faults:odd").faults[0]
+
+
+@pytest.mark.parametrize(("side", "found"), [(40, {"blurred", "tiny"}), (512, {"blurred"})])
+def test_the_size_of_the_original_decides_whether_a_picture_is_tiny(
+    library: Library, side: int, found: set[str]
+) -> None:
+    stored = BytesIO()
+    enlarged(noisy(), 40).resize((side, side)).save(stored, "PNG")
+    library.add([replace(coin(0), picture=stored.getvalue())])
+    library.picture_faults.look(progress=Progress())
+    assert {fault for fault in FAULTS[1:] if named(library, f"faults:{fault}")} == found
+    assert named(library, "width:<64") == ({"Coin 0"} if "tiny" in found else set())
 
 
 def test_only_new_pictures_are_looked_at_and_a_stop_keeps_what_is_done(library: Library) -> None:

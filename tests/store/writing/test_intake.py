@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.importing.candidate import Candidate
 from store.importing.metadata import sidecar_of
 from store.library import Library
 from store.outcome import Refusal
 from store.progress import Progress
+from store.records import MAX_SIDECAR_BYTES, ORIGINAL, sidecar_bytes
 from store.writing import intake, transitions
 from tests.store.conftest import (
     CREATED_AT,
@@ -47,6 +49,7 @@ def test_import_writes_a_sidecar_and_a_normalised_picture_to_pending(library: Li
         "tags": ["dog"],
         "tags_categories": ["animals"],
         "extra": {"kept": [1]},
+        "original_picture": {"bytes": len(picture(0)), "format": "PNG", "width": 24, "height": 24},
     }
     assert library.layout.image("pending", FIRST).read_bytes() == normal_picture(0)
     holds(library)
@@ -146,13 +149,33 @@ def test_a_cancelled_import_keeps_the_coins_added_so_far(library: Library, small
     assert len(library.addresses(Filter(tier="pending"))) == 8
 
 
+def test_the_size_of_a_picture_as_it_came_filters_and_orders_coins(library: Library) -> None:
+    library.add([Candidate("small", coin(0).sidecar, picture(0)), coin(1)])
+    assert [one.address for one in library.find(parsed("width:<64 height:<64 bytes:<1k").filter)] == [FIRST]
+    assert library.find(parsed("width:>=64").filter) == []
+    assert {"width", "height", "bytes"} <= library.number_orders().keys()
+    assert ORIGINAL not in library.get(SECOND).sidecar  # a picture as the library stores it tells nothing
+    again = {**library.get(FIRST).sidecar, "token_address": THIRD}
+    library.add([Candidate("moved", again, normal_picture(0))])  # as an export of another library has it
+    assert library.get(THIRD).sidecar[ORIGINAL] == library.get(FIRST).sidecar[ORIGINAL]
+
+
+def test_a_sidecar_without_room_keeps_its_own_fields_and_no_size(library: Library) -> None:
+    full = {**coin(0).sidecar, "extra": ""}
+    room = MAX_SIDECAR_BYTES - len(sidecar_bytes({**full, "tags_categories": ["animals"]}))
+    library.add([Candidate("full", {**full, "extra": "x" * (room - 8)}, picture(0))])
+    assert ORIGINAL not in library.get(FIRST).sidecar
+
+
 def test_pictures_of_coins_that_exist_are_not_converted_again(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(map(coin, range(3)))
     converted: list[bytes | Path] = []
-    normalise = intake.normalise
-    monkeypatch.setattr(intake, "normalise", lambda picture: converted.append(picture) or normalise(picture))
+    convert = intake.with_original
+    monkeypatch.setattr(
+        intake, "with_original", lambda picture: converted.append(picture) or convert(picture)
+    )
     report = library.add(map(coin, range(4)))
     assert (len(report.present), len(report.done)) == (3, 1)
     assert converted == [coin(3).picture]
