@@ -172,8 +172,9 @@ class Adoption:
         """Keep a vector that came with an entry, under the name of its model."""
         if entry.vector is not None:
             self.report.reused += 1
-            key = vectors.source(entry.model, text).key
-            change.store(NewVectors(entry.model, {key: entry.vector}))
+            into = self.memory.kinds[change.kind.name]
+            model = into.version if entry.model == into.model else entry.model
+            change.store(NewVectors(model, {vectors.source(model, text).key: entry.vector}))
 
 
 def finish(memory: Memory) -> None:

@@ -567,9 +567,8 @@ def _found(tables: TranscriptTables, place: str) -> Iterator[FoundKind]:
 def _tell(adoption: Adoption) -> None:
     """Notes on the vectors that were adopted."""
     transcripts = adoption.memory.transcripts
-    own = transcripts.entries.model
     for one in transcripts.entries.vectors_by_model():
-        if one.model != own and adoption.report.reused:
+        if not one.is_in_use and adoption.report.reused:
             adoption.note(
                 f"{one.count:,} vectors of {one.model} are kept; words find their texts, and meaning does "
                 f"with `memory model {one.model} --kind transcript_vectors`"

@@ -3,11 +3,13 @@
     ActiveModel          the embedder in use, replaced when another model is named
     KeptVectors          a model whose vectors were adopted while its weights are not on this machine
     with_shared_models   opens each model once for several users
+    version_name         a model whose name stands for other numbers already
 
 Names are stored in the catalog, and in the databases of the text memory.
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -22,6 +24,7 @@ from store.errors import ModelUnavailable
 if TYPE_CHECKING:
     from PIL import Image
 
+_FINGERPRINT = re.compile("#[0-9a-f]{12}$")
 KEPT_MODEL = "kept_model"  # in the catalog: the model and its dimensions, as JSON
 
 
@@ -100,8 +103,8 @@ class ActiveModel:
 
     @property
     def name(self) -> str:
-        """The model's name; "" before any was chosen."""
-        return self._names.meta("model")
+        """The model's name, without its version; "" before any was chosen."""
+        return without_version(self._names.meta("model"))
 
     @property
     def embedder(self) -> Embedder:
@@ -137,6 +140,16 @@ class ActiveModel:
         """Use this embedder, which the database names already."""
         with self._lock:
             self._embedder = embedder
+
+
+def version_name(embedder: Embedder) -> str:
+    """The name of this version of a model, where the model's own name stands for an earlier one."""
+    return f"{embedder.name}#{embedder.fingerprint[:12]}"
+
+
+def without_version(name: str) -> str:
+    """The model's own name, which `open_embedder` accepts."""
+    return _FINGERPRINT.sub("", name)
 
 
 def with_shared_models(models: Callable[[str], Embedder]) -> Callable[[str], Embedder]:

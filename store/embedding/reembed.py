@@ -47,13 +47,14 @@ def embed_missing(
     switch: Callable[[sqlite3.Connection], None],
     progress: Progress,
     table: str = "vectors",
+    model: str = "",
     before_each: Callable[[sqlite3.Connection, Collection[str]], bool] = lambda db, keys: True,
 ) -> bool:
     """Embed what a file lacks, batch by batch, then `switch` to it; False if cancelled.
 
     `missing` is asked again until it finds nothing, and `switch` is called in that transaction, before
-    anything else can be written. `before_each` is called when a batch is stored, with its keys, and returns
-    whether what was missing still is.
+    anything else can be written. The table calls the model `model`, as a rule by its name. `before_each` is
+    called when a batch is stored, with its keys, and returns whether what was missing still is.
     """
     while not progress.cancelled:
         with file.writing() as db:
@@ -69,7 +70,7 @@ def embed_missing(
             with file.writing() as db:
                 if not before_each(db, vectors.keys()):
                     break
-                embedding_cache.store(db, embedder.name, vectors, table=table)
+                embedding_cache.store(db, model or embedder.name, vectors, table=table)
             progress.done += len(vectors)
     return False
 

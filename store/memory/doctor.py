@@ -112,7 +112,7 @@ def _mend(memory: OpenedMemory) -> None:
     of_table = {entries.kind.vectors: entries for entries in memory.usable}
     for one in damaged_rows.restore(memory.database):
         if entries := of_table.get(one.table):
-            damaged_rows.remove(memory.database, one, model=entries.model)
+            damaged_rows.remove(memory.database, one, model=entries.version)
 
 
 def _file(database: Database) -> Iterator[MemoryFinding]:

@@ -15,8 +15,9 @@ from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
 from store.chroma.follower import ChromaFollower
 from store.disk.lock import WriterLock, holder
-from store.errors import MemedexError, NotWritten
+from store.errors import MemedexError, ModelUnavailable, NotWritten
 from store.jobs.background_worker import Worker
+from store.memory.engine import reembedding
 from store.memory.engine.database import SUMMED, Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
@@ -54,6 +55,7 @@ class MemoryMaintainer:
         self._copies_due = time.monotonic() + _COPIES
         self._turn = threading.RLock()  # its own thread, and those that delete for good
         self._watch = Worker("keeping the text memory in order", self.maintain)
+        self._renewal = Worker("embedding texts by the model's new version", self._renew, is_unhurried=True)
 
     def begin(self) -> None:
         """Take over if this process holds the lock, and look from time to time from now on."""
@@ -85,6 +87,7 @@ class MemoryMaintainer:
 
     def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
         """Finish the current work as `ChromaFollower.close`, also what another process left to do."""
+        self._renewal.close()
         self._watch.close()
         if self._watch.has_begun:
             with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
@@ -121,6 +124,14 @@ class MemoryMaintainer:
         self._recover()
         self.follower = self._follow()
         self._tidy_up()  # what a crash interrupted
+        self._renewal.wake(after=PERIOD)
+
+    def _renew(self, progress: Progress) -> None:
+        """Embed again what another version of the program embedded with other numbers."""
+        for entries in self._kinds:
+            with suppress(ModelUnavailable):
+                if reembedding.is_outdated(entries):
+                    reembedding.embed_new(entries, progress=progress)
 
     def _tidy_up(self) -> None:
         """Finish deletions, whichever process began them, and let Chroma follow what was written."""

@@ -9,6 +9,7 @@ from uuid import uuid4
 from store.disk.sqlite_values import marks
 from store.embedding import embedding_cache
 from store.errors import NotPermitted
+from store.memory.engine import vectors
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.vectors import NewVectors
 from store.permissions import Actor
@@ -87,8 +88,11 @@ class MemoryChange:
 
     def store(self, new: NewVectors) -> None:
         """Store the vectors of what is written; what waits gets its own when it is accepted."""
-        if not self.waits:
-            embedding_cache.store(self.db, new.model, new.by_key, table=self.kind.vectors)
+        if self.waits:
+            return
+        if new.embedder:
+            vectors.note_version(self.db, self.kind, new.embedder)
+        embedding_cache.store(self.db, new.model, new.by_key, table=self.kind.vectors)
 
     def finish(self) -> None:
         """Store the decision."""

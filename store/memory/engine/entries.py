@@ -229,7 +229,7 @@ class Entries(StoredEntries):
 
     def resident(self) -> ResidentEntries:
         """The vectors in memory, brought up to date with the file."""
-        model = self._model.name
+        model = self.version
         resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
         if resident is None:
             self._residents.clear()

@@ -103,7 +103,9 @@ def _built(
     with entries.database.one_moment() as present:
         rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL, ADOPTED)}
         _copy_history(present, db, kind, moment)
-    model = embedder.name if embedder else entries.model
+    model = entries.version
+    if embedder and embedder.name != entries.model:
+        model = entries.version_of(embedder)
     if changed:
         rows[kind.table] = changed(rows[kind.table])
     texts = [row[kind.text] for row in rows[kind.table]]

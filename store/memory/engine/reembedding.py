@@ -23,39 +23,52 @@ def reembed(entries: Entries, embedder: Embedder | None = None, *, progress: Pro
     Without `embedder` it is the kind's own. Raises NotWritten if another process chooses another model
     meanwhile; no vector is lost then, nor by a crash.
     """
-    embedder, kind = embedder or entries.embedder, entries.kind
-    progress = progress or Progress()
-    if embedder.name == entries.model:
-        return _embed(entries, embedder, progress=progress)
-    entries.database.set_meta(NEXT_MODEL, embedder.name)
+    return _change(entries, embedder or entries.embedder, progress=progress or Progress())
+
+
+def embed_new(entries: Entries, *, progress: Progress | None = None) -> bool:
+    """Embed what has no vector of this kind's model as it is now; False if cancelled.
+
+    Where entries may come with vectors of other models, those wait until a person chooses one. Raises as
+    `reembed`.
+    """
+    leaves_others = entries.kind.keeps_models
+    return _change(entries, entries.embedder, progress=progress or Progress(), leaves_others=leaves_others)
+
+
+def is_outdated(entries: Entries) -> bool:
+    """Whether another version of the model made the vectors in use than the one of this program."""
+    return entries.version_of(entries.embedder) != entries.version
+
+
+def _change(entries: Entries, embedder: Embedder, *, progress: Progress, leaves_others: bool = False) -> bool:
+    """Embed what is lacking, then use this model, if it is another or of another version."""
+    version, kind = entries.version_of(embedder), entries.kind
+    if version == entries.version:
+        return _embed(entries, embedder, version, progress=progress, leaves_others=leaves_others)
+    entries.database.set_meta(NEXT_MODEL, version)
     model, following = kind.key("model"), kind.key(NEXT_MODEL)
 
     def check(db: sqlite3.Connection) -> None:
         meta = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", [model, following]))
-        if (other := meta.get(following) or meta[model]) != embedder.name:
-            raise NotWritten(
-                f"the change to {embedder.name} was given up, since another process chose {other}"
-            )
+        if (other := meta.get(following) or meta[model]) != version:
+            raise NotWritten(f"the change to {version} was given up, since another process chose {other}")
 
     def switch(db: sqlite3.Connection) -> None:
         check(db)
-        values = {model: embedder.name, following: "", kind.key("chroma_rebuild"): "1"}
+        if entries.model == embedder.name:  # states of words have the model's own name
+            db.execute("DELETE FROM token_states WHERE model = ?", [embedder.name])
+        values = {model: version, following: "", kind.key("chroma_rebuild"): "1"}
         db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
         count_up(db, kind.key(EPOCH))
 
-    done = _embed(entries, embedder, check=check, switch=switch, progress=progress)
+    done = _embed(
+        entries, embedder, version, check=check, switch=switch, progress=progress,
+        leaves_others=leaves_others,
+    )  # fmt: skip
     if done:
         entries.use(embedder)
     return done
-
-
-def embed_new(entries: Entries, *, progress: Progress | None = None) -> bool:
-    """Embed what has no vector of this kind's model; False if cancelled.
-
-    Where entries may come with vectors of other models, those wait until a person chooses one.
-    """
-    leaves_others = entries.kind.keeps_models
-    return _embed(entries, entries.embedder, progress=progress or Progress(), leaves_others=leaves_others)
 
 
 def _nothing(db: sqlite3.Connection) -> None:
@@ -65,6 +78,7 @@ def _nothing(db: sqlite3.Connection) -> None:
 def _embed(
     entries: Entries,
     embedder: Embedder,
+    version: str,
     *,
     progress: Progress,
     check: Callable[[sqlite3.Connection], None] = _nothing,
@@ -76,15 +90,18 @@ def _embed(
     epoch, seen = "", 0  # as of `ids`
     lacking = f"{kind.table} p {vectors.joined(kind, model=':model')} WHERE length(v.vector) IS NOT :size"
     if leaves_others:
-        lacking = f"{vectors.with_any_vector(kind)} WHERE vector IS NULL"
+        lacking = (
+            f"{vectors.with_any_vector(kind)} p {vectors.joined(kind, model=':model')} "
+            "WHERE v.key IS NULL AND coalesce(p.embedding_model, :name) = :name"
+        )
 
     def missing(db: sqlite3.Connection) -> list[EmbeddingSource]:
         nonlocal epoch, seen
         epoch, seen = _state(db, kind)
         ids.clear()
         sources = dict[str, EmbeddingSource]()
-        values = {"model": embedder.name, "size": 4 * embedder.dimensions}
-        query = f"SELECT id, {kind.text}, {vectors.key(kind, ':model', entry='')} FROM {lacking}"
+        values = {"model": version, "name": embedder.name, "size": 4 * embedder.dimensions}
+        query = f"SELECT p.id, p.{kind.text}, {vectors.key(kind, ':model')} FROM {lacking}"
         for id, text, key in db.execute(query, values):
             sources[key] = EmbeddingSource(key, text)
             ids[key].append(id)
@@ -93,15 +110,16 @@ def _embed(
     def before_each(db: sqlite3.Connection, keys: Collection[str]) -> bool:
         nonlocal seen
         check(db)
+        vectors.note_version(db, kind, embedder)
         if _state(db, kind)[0] != epoch:  # texts may have been deleted for good meanwhile
             return False
         db.executemany(f"DELETE FROM {kind.vectors} WHERE key = ?", zip(keys))  # those of another length
-        if embedder.name == entries.model:
+        if version == entries.version:
             query = (
                 f"SELECT p.id, {vectors.key(kind, '?')} FROM changes c "
                 f"JOIN {kind.table} p ON p.id = c.id WHERE +c.tbl = ? AND c.number > ?"
             )
-            for id, key in db.execute(query, [embedder.name, kind.table, seen]).fetchall():
+            for id, key in db.execute(query, [version, kind.table, seen]).fetchall():
                 ids[key].append(id)  # another process stored the same text meanwhile
             db.executemany(  # Chroma and the resident vectors read them again; undo sees no change
                 "INSERT OR REPLACE INTO changes (kind, tbl, id, version) "
@@ -113,7 +131,7 @@ def _embed(
 
     done = embed_missing(
         entries.database, embedder, missing=missing, switch=switch, progress=progress,
-        table=kind.vectors, before_each=before_each,
+        table=kind.vectors, model=version, before_each=before_each,
     )  # fmt: skip
     entries.changed()
     return done

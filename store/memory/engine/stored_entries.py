@@ -277,6 +277,16 @@ class StoredEntries:
         return self._model.name
 
     @property
+    def version(self) -> str:
+        """What the table of vectors calls the version of the model that made those in use."""
+        return self.database.meta("model")
+
+    def version_of(self, embedder: Embedder) -> str:
+        """What the table of vectors calls this version of a model."""
+        with self.database.reading() as db:
+            return vectors.version(db, self.kind, embedder)
+
+    @property
     def embedder(self) -> Embedder:
         """The model; its weights are loaded at first use."""
         return self._model.embedder
@@ -296,10 +306,11 @@ class StoredEntries:
         if not texts:
             return NewVectors("", {})
         embedder = self.embedder
-        sources = [vectors.source(embedder.name, text) for text in texts]
+        version = self.version_of(embedder)
+        sources = [vectors.source(version, text) for text in texts]
         with self.database.reading() as db:
             new = embedding_cache.unknown(db, sources, table=self.kind.vectors)
-        return NewVectors(embedder.name, embedding_cache.embed(new, embedder))
+        return NewVectors(version, embedding_cache.embed(new, embedder), embedder)
 
     def to_embed(self) -> int:
         """How many entries have no vector of this kind's model yet."""
@@ -316,7 +327,7 @@ class StoredEntries:
     def vectors_by_model(self) -> list[ModelVectors]:
         """Every model that has vectors, earlier models included."""
         with self.database.reading() as db:
-            return embedding_cache.by_model(db, model=self.model, table=self.kind.vectors)
+            return embedding_cache.by_model(db, model=self.version, table=self.kind.vectors)
 
     def _choose_model(self, given: Embedder | None) -> None:
         """The configured model for a new kind, and for an empty one that has another by default."""

@@ -3,6 +3,9 @@
 An entry names no vector. Its vector is the one of its text by the kind's model, so a text that comes back has
 it again, and a change of model is the change of one name. Nothing throws a vector away but
 `memory delete-vectors`, and the deletion of its text for good.
+
+A model's name stands for its first version that made vectors of the kind, whose fingerprint `meta` has. Later
+versions, which make other numbers of the same text, are other models here (`version_name`).
 """
 
 import sqlite3
@@ -11,7 +14,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from store.embedding import embedding_cache
+from store.embedding.active_model import version_name, without_version
 from store.embedding.embedding_cache import EmbeddingSource
+from store.embedding.protocol import OFFLINE, Embedder
 from store.memory.engine.kind import MemoryKind
 
 UNKNOWN = "unknown"  # the model of a vector that came without a name
@@ -22,13 +27,40 @@ NEXT_MODEL = "next_model"  # in `meta`: the model of a change that is not comple
 class NewVectors:
     """Vectors that a model made of new texts, to be stored with the entries that say them."""
 
-    model: str
+    model: str  # its version, see `version`
     by_key: Mapping[str, bytes]  # float32
+    embedder: Embedder | None = None  # None for vectors that came with their texts
 
 
 def install(db: sqlite3.Connection) -> None:
-    """Register the function that makes keys in SQL."""
+    """Register the functions that make keys and names in SQL."""
     db.create_function("vector_key", 2, _vector_key, deterministic=True)
+    db.create_function("without_version", 1, lambda name: name and without_version(name), deterministic=True)
+
+
+def version(db: sqlite3.Connection, kind: MemoryKind, embedder: Embedder) -> str:
+    """What a kind's table of vectors calls this version of a model."""
+    (first,) = db.execute(f"SELECT {_first(kind)}", _named(kind, embedder)).fetchone()
+    return embedder.name if first == embedder.fingerprint else version_name(embedder)
+
+
+def note_version(db: sqlite3.Connection, kind: MemoryKind, embedder: Embedder) -> None:
+    """Let the model's name stand for this version, if it is the first that makes vectors of this kind."""
+    db.execute(f"INSERT OR IGNORE INTO meta VALUES (:key, {_first(kind)})", _named(kind, embedder))
+
+
+def _first(kind: MemoryKind) -> str:
+    """SQL: the fingerprint of the version that a model's name stands for.
+
+    Of vectors that were stored before there were fingerprints only those of OFFLINE are of an earlier one.
+    """
+    is_earlier = f":name = '{OFFLINE}' AND EXISTS (SELECT 1 FROM {kind.vectors} WHERE model = :name)"
+    return f"coalesce((SELECT value FROM meta WHERE key = :key), iif({is_earlier}, '', :fingerprint))"
+
+
+def _named(kind: MemoryKind, embedder: Embedder) -> dict[str, str]:
+    key = kind.key(f"fingerprint {embedder.name}")
+    return {"key": key, "name": embedder.name, "fingerprint": embedder.fingerprint}
 
 
 def source(model: str, text: str) -> EmbeddingSource:
@@ -50,8 +82,8 @@ def with_any_vector(kind: MemoryKind) -> str:
         f"ON o.key = {key(kind, 'm.value')} LIMIT 1"
     )
     return (
-        f"(SELECT p.rowid AS rowid_, p.*, v.model AS embedding_model, v.vector FROM {kind.table} p "
-        f"LEFT JOIN {kind.vectors} v ON v.key = coalesce(({own}), ({other})))"
+        "(SELECT p.rowid AS rowid_, p.*, without_version(v.model) AS embedding_model, v.vector "
+        f"FROM {kind.table} p LEFT JOIN {kind.vectors} v ON v.key = coalesce(({own}), ({other})))"
     )
 
 
@@ -66,10 +98,10 @@ def delete_unused(db: sqlite3.Connection, kind: MemoryKind) -> None:
     )
 
 
-def key(kind: MemoryKind, model: str = "", *, entry: str = "p.") -> str:
+def key(kind: MemoryKind, model: str = "") -> str:
     """SQL: the key of an entry's vector, as a rule by the kind's model."""
     model = model or f"(SELECT value FROM meta WHERE key = '{kind.key('model')}')"
-    return f"vector_key({model}, CAST({entry}{kind.text} AS BLOB))"  # a damaged text may not be UTF-8
+    return f"vector_key({model}, CAST(p.{kind.text} AS BLOB))"  # a damaged text may not be UTF-8
 
 
 def _vector_key(model: str | None, content: bytes | str | None) -> str | None:

@@ -26,7 +26,7 @@ class ExportEntry:
 
 def batches(entries: Entries, *, model: str = "", table: str = "") -> Iterator[list[ExportEntry]]:
     """All entries in the order in which they were written; vectors by `model`, "" for the kind's own."""
-    kind, model, last = entries.kind, model or entries.model, -1
+    kind, model, last = entries.kind, model or entries.version, -1
     source = f"SELECT *, NULL AS asked FROM (SELECT rowid AS rowid_, * FROM {table} WHERE ? <> '') p"
     if table in ("", kind.table):
         source = f"SELECT p.*, v.vector AS asked FROM {with_any_vector(kind)} p {joined(kind, model='?')}"

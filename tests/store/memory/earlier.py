@@ -58,6 +58,7 @@ def as_of_1_4(root: Path) -> None:
         for table in (table for table in tables if table in theirs):
             names = ", ".join(row["name"] for row in db.execute(f"PRAGMA new.table_info({table})"))
             db.execute(f"INSERT OR REPLACE INTO main.{table} ({names}) SELECT {names} FROM new.{table}")
+        db.execute("DELETE FROM main.meta WHERE key GLOB '* fingerprint *'")
         for kind in KINDS:
             _put_vectors(db, kind, [kind.name])
         db.execute("DETACH new")
@@ -88,7 +89,11 @@ def _fill(db: sqlite3.Connection, new: Path, kind: MemoryKind) -> None:
         "reversed OR is_final FROM new.decisions d WHERE number IN (SELECT decision FROM main.history)"
     )
     own = db.execute("SELECT key, value FROM new.meta WHERE key GLOB ?", [f"{kind.name} *"]).fetchall()
-    values = [(key.removeprefix(f"{kind.name} "), value) for key, value in own if "former" not in key]
+    values = [
+        (key.removeprefix(f"{kind.name} "), value)
+        for key, value in own
+        if "former" not in key and "fingerprint" not in key
+    ]
     db.executemany(f"INSERT OR REPLACE INTO main.meta VALUES ({marks('kv')})", values)
     db.execute("INSERT INTO main.meta VALUES ('numbered_after', '0')")
     db.execute("INSERT OR IGNORE INTO main.meta VALUES ('epoch', '1')")

@@ -4,18 +4,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from store.errors import NotWritten
 from store.memory import doctor
 from store.memory.engine import pending
-from store.memory.engine.reembedding import embed_new, reembed
+from store.memory.engine.reembedding import embed_new, is_outdated, reembed
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.progress import Progress
 from tests.store.memory.bags import Bags
+from tests.store.memory.earlier import as_of_1_4
 from tests.store.memory.engine.test_versions import by_agent
+from tests.waiting import eventually
 
 
 @pytest.mark.usefixtures("chroma")
@@ -169,3 +172,63 @@ def test_a_vector_names_the_model_that_made_it_if_another_is_chosen_meanwhile(
     write(memory)
     assert entries.model == "offline"
     assert {row["embedding_model"] for row in entries.find()} == {"bags"}
+
+
+class NextVersion(Bags):
+    """A model of the same name that makes other numbers of a text."""
+
+    fingerprint = "2ba6" * 16
+
+    def embed_texts(self, texts: Sequence[str]) -> Any:
+        return np.roll(super().embed_texts(texts), 1, axis=1)
+
+
+def test_another_version_of_the_model_embeds_again_in_the_background(
+    memory: Memory, clock: Callable[[], float]
+) -> None:
+    for text in ("dragons sleep", "frogs count lamps"):
+        memory.memories.store_memory(text)
+    memory.close()
+    later = NextVersion()
+    with Memory.open(memory.places.root, embedder=later, clock=clock) as memory:
+        entries = memory.memories.entries
+        assert eventually(lambda: not is_outdated(entries))
+        [first] = entries.nearest(entries.question("dragons sleep"), n=1)
+        assert first.score == pytest.approx(1)
+        assert {row["embedding_model"] for row in entries.find()} == {"bags"}, "its name is the same"
+        assert [(one.count, one.is_in_use) for one in entries.vectors_by_model()] == [(2, True), (2, False)]
+        assert entries.delete_vectors("bags") is not None, "those of the version before can be deleted"
+        assert (entries.to_embed(), doctor.check(memory)) == (0, [])
+
+
+def test_until_all_are_embedded_the_vectors_of_the_version_before_are_used(memory: Memory) -> None:
+    entries, later = memory.memories.entries, NextVersion()
+    memory.memories.store_memory("dragons sleep")
+    before = entries.vector("mem_1769853600")
+    entries.use(later)
+    progress = Progress()
+    progress.cancel()
+    assert not embed_new(entries, progress=progress)
+    memory.memories.store_memory("frogs count lamps")
+    assert is_outdated(entries)
+    assert np.array_equal(entries.vector("mem_1769853600"), before)  # type: ignore[arg-type]
+    later.requests.clear()
+    assert embed_new(entries)
+    assert later.requests == ["dragons sleep"], "what was stored since has a vector of the new version"
+    assert (is_outdated(entries), entries.to_embed()) == (False, 0)
+
+
+def test_the_built_in_model_of_before_1_5_embeds_again_and_others_do_not(memory: Memory) -> None:
+    built_in, root = Bags(name="offline"), memory.places.root
+    assert reembed(memory.memories.entries, built_in)
+    memory.memories.store_memory("dragons sleep")
+    memory.session_memory.add_memory("elf_s1", "1", "hail")
+    memory.close()
+    as_of_1_4(root)
+    built_in.requests.clear()
+    with Memory.open(root, models=lambda name: built_in if name == "offline" else Bags()) as memory:
+        assert eventually(lambda: not is_outdated(memory.memories.entries))
+        assert built_in.requests == ["dragons sleep"]
+        assert [one.model for one in memory.session_memory.entries.vectors_by_model()] == ["bags"]
+        assert memory.status().models["memories"] == "offline"
+        assert len(memory.decisions()) == 2

@@ -15,7 +15,7 @@ from store.errors import ModelUnavailable
 from store.memory import doctor
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.places import Places
-from store.memory.engine.reembedding import reembed
+from store.memory.engine.reembedding import embed_new, is_outdated, reembed
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.worlds import put_world_file
@@ -76,6 +76,16 @@ def test_old_vectors_are_kept_and_reused_when_switching_back(paid_memory: Memory
     assert paid.requests == [], "what was paid for is used again"
     assert paid_vectors(paid_memory) == BOUGHT
     assert [one.model for one in entries.vectors_by_model()] == [PAID, "bags", "other"]
+
+
+def test_vectors_of_another_model_wait_also_while_the_own_ones_are_made_again(paid_memory: Memory) -> None:
+    entries, later = paid_memory.kinds["transcript_vectors"], Bags()
+    entries.database.set_meta("fingerprint bags", "of before")
+    entries.use(later)
+    assert is_outdated(entries)
+    assert embed_new(entries)
+    assert (later.requests, is_outdated(entries)) == ([], False)
+    assert paid_vectors(paid_memory) == BOUGHT
 
 
 def test_invalid_vectors_from_a_model_replace_nothing(
