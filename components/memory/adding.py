@@ -190,7 +190,10 @@ def _import_papers(
 
 def _transcripts(memory: Memory, scope: str | None) -> None:
     files = uploads.files(
-        "Sessions", ["jsonl", "json", "zip", "db"], "JSONL, JSON, zip, logs.db", form="import-transcripts"
+        "Sessions",
+        ["jsonl", "json", "zip", "md", "db", "sqlite", "sqlite3", "vscdb"],
+        "JSON, JSONL, Markdown, databases, zip",
+        form="import-transcripts",
     )
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 

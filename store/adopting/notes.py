@@ -14,6 +14,7 @@ from store.memory.engine import foreign_metadata
 from store.memory.engine.change import MemoryChange
 from store.memory.exporting import notes
 from store.memory.memory import Memory
+from store.memory.transcripts import markdown
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
@@ -104,7 +105,7 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
 
 
 def _files(path: Path) -> list[Path]:
-    """The notes below a folder; none if most of its files are of other kinds."""
+    """The notes below a folder, without recorded conversations; none if most files are of other kinds."""
     if not path.is_dir():
         return []
     found, others = list[Path](), 0
@@ -117,7 +118,8 @@ def _files(path: Path) -> list[Path]:
             if one.is_dir():
                 waiting += [(one, depth + 1)] if depth < _DEEPEST else []
             elif one.suffix.lower() in _ENDINGS:
-                found += [] if one.stem.lower() in _NO_NOTES else [one]
+                is_none = one.stem.lower() in _NO_NOTES or markdown.is_known(one)
+                found += [] if is_none else [one]
             else:
                 others += 1
     return sorted(found) if len(found) > others else []

@@ -1,4 +1,4 @@
-"""Read recorded sessions: folders, JSON and JSONL files, and the databases of `llm`."""
+"""Read recorded sessions: folders, JSON, JSONL and Markdown files, and databases of programs."""
 
 import codecs
 import json
@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from store.disk.files import open_regular, read_regular
 from store.memory.engine.foreign_values import moment, time_of, whole_number
 from store.memory.text.secrets import masked
-from store.memory.transcripts import llm_logs
+from store.memory.transcripts import databases, markdown
 from store.memory.transcripts.branches import branches_of
 from store.memory.transcripts.messages import Message, normalised, text_of
 from store.memory.transcripts.sources import MESSAGES as PLAIN
@@ -39,6 +39,10 @@ from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_COMMON = {  # names of files that are called alike in each folder of a session
+    "aider.chat.history", "api_conversation_history", "chat_history", "conversation", "events", "messages",
+    "transcript", "ui_messages",
+}  # fmt: skip
 _AGENT = "agent-"  # how Claude Code's files of sub-agents begin
 _AGENTS = "subagents"  # and the folder that they may be in
 
@@ -49,7 +53,8 @@ _SAMPLE = 100  # records, of which one has to tell what the file is
 _READ = 1 << 20  # bytes
 _SPACE = " \t\r\n"
 _BETWEEN = f"{_SPACE},"  # elements of an array
-_DATABASES = (".db", ".sqlite", ".sqlite3")
+_DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
+_MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(slots=True)
@@ -101,7 +106,7 @@ def project_of(path: Path) -> str | None:
 
 
 def _below(folder: Path) -> Iterator[Session | Refusal]:
-    if (folder / MESSAGES).exists() or (folder / EVENTS).exists():
+    if (folder / MESSAGES).exists() or _has_events(folder / EVENTS):
         yield _folder(folder)
         return
     for path in sorted(folder.iterdir()):
@@ -113,12 +118,20 @@ def _below(folder: Path) -> Iterator[Session | Refusal]:
             yield from _any(path, only_known=path.suffix != ".jsonl")
 
 
+def _has_events(path: Path) -> bool:
+    """Whether these are events of a session, and no program's conversation in a file called alike."""
+    sample = islice(_lines(path, Session("")), _SAMPLE)
+    return path.exists() and recognised(one for one in sample if "event" not in one) is None
+
+
 def _any(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
     """The sessions in a file; with `only_known` nothing of other files, which may be anything."""
     if path.suffix in (".jsonl", ".json"):
         yield from _file(path, only_known=only_known)
-    elif path.suffix in _DATABASES and (not only_known or llm_logs.is_of_llm(path)):
+    elif path.suffix in _DATABASES and (not only_known or databases.is_known(path)):
         yield from _database(path)
+    elif path.suffix in _MARKDOWN and (not only_known or markdown.is_known(path)):
+        yield from _stored(path, markdown.conversations(path))
     elif path.suffix == ".zip":
         yield from _archive(path, only_known=only_known)
     elif not only_known:
@@ -175,7 +188,9 @@ def _folder(path: Path) -> Session:
 
 def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
     """The sessions of a file; none of an unknown one if there may be others in its folder."""
-    session = Session(session_id=_name(path.stem), project_slug=project_of(path))
+    session = Session(session_id=_own_name(path), project_slug=project_of(path))
+    if session.session_id != (stem := _name(path.stem)):
+        session.earlier_id = stem
     try:
         if only_known and not _may_be_known(path):
             return
@@ -398,22 +413,27 @@ def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
     return number
 
 
-# -- databases --------------------------------------------------------------------------------------------
+# -- databases and Markdown -------------------------------------------------------------------------------
 
 
 def _database(path: Path) -> Iterator[Session | Refusal]:
-    if not llm_logs.is_of_llm(path):
-        yield Refusal(str(path), "it is no database of `llm`; `adopt` takes those of recorded sessions")
-        return
-    for conversation in llm_logs.conversations(path):
-        if isinstance(conversation, Refusal):
-            yield conversation
+    if not databases.is_known(path):
+        yield Refusal(str(path), "its tables are those of no known program; `adopt` takes recorded sessions")
+    else:
+        yield from _stored(path, databases.conversations(path))
+
+
+def _stored(path: Path, given: Iterable[tuple[str, Record] | Refusal]) -> Iterator[Session | Refusal]:
+    """The sessions of conversations that are not JSON in their file."""
+    for one in given:
+        if isinstance(one, Refusal):
+            yield one
             continue
-        session = Session(_name(path.stem), source="llm")
-        _describe(session, conversation, PLAIN, ids=("id",))
-        session.title = masked(conversation["title"] or "", Counter())
-        session.messages = partial(_taken, conversation["messages"], session, PLAIN)
-        yield session
+        when = "" if one[1].get("id") else one[1].get("time")
+        session = Session(
+            f"{_own_name(path)} {when or ''}".strip(), project_slug=project_of(path), source=one[0]
+        )
+        yield from _conversation(one[1], recognised([one[1]]) or PLAIN, session)
 
 
 # -- JSON -------------------------------------------------------------------------------------------------
@@ -511,6 +531,12 @@ def parsed(text: bytes) -> Any:
         raise ValueError("it is not written in UTF-8") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _own_name(path: Path) -> str:
+    """What tells the file from others: its name, or its folder's if programs call each of them alike."""
+    is_common = path.stem.lower().strip(".") in _COMMON and path.parent.name
+    return _name(path.parent.name if is_common else path.stem)
 
 
 def _name(of_file: str) -> str:

@@ -14,6 +14,7 @@ _UNTYPED = {
     "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
     "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
 }  # fmt: skip
+_GOOSE = {"toolRequest": "toolCall", "toolResponse": "toolResult"}  # where Goose's blocks have what they say
 _OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
 
 
@@ -92,6 +93,10 @@ def _block(given: Any) -> Any:
         return {"type": "thinking", "thinking": text} if is_thought else said
     if kind == "toolCall":  # Pi's
         return {**given, "type": "tool_call"}
+    if kind in _GOOSE and isinstance(inner := given.get(_GOOSE[kind]), Mapping):
+        value = inner.get("value", inner.get("error"))
+        call = value if kind == "toolRequest" and isinstance(value, Mapping) else {"content": value}
+        return {**call, "type": "tool_use" if kind == "toolRequest" else "tool_result", "id": given.get("id")}
     for name, known in _UNTYPED.items():
         if kind is None and isinstance(inner := given.get(name), Mapping):
             answer = {"content": inner.get("content", inner.get("response"))}

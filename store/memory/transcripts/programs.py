@@ -46,36 +46,6 @@ def _chatgpt_blocks(content: Record) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def gemini_cli(message: Record) -> Iterator[Record]:
-    """A message of Gemini CLI: thoughts, text and calls of tools, then what the tools answered."""
-    thoughts, calls = _mappings(message.get("thoughts")), _mappings(message.get("toolCalls"))
-    content = message.get("content")
-    if not (thoughts or calls):
-        yield message
-        return
-    own = [{"type": "text", "text": content}] if isinstance(content, str) and content else content or []
-    yield {
-        **message,
-        "content": [
-            *({"type": "thinking", "thinking": _joined(one, "subject", "description")} for one in thoughts),
-            *(own if isinstance(own, list) else [own]),
-            *(
-                {"type": "tool_use", "id": one.get("id"), "name": one.get("name"), "input": one.get("args")}
-                for one in calls
-            ),
-        ],
-    }
-    for one in calls:
-        results = [
-            inner.get("response")
-            for part in _mappings(one.get("result"))
-            if isinstance(inner := part.get("functionResponse"), Mapping)
-        ]
-        if said := results or one.get("result") or one.get("resultDisplay"):
-            at = {"timestamp": one["timestamp"]} if one.get("timestamp") else {}
-            yield {"timestamp": message.get("timestamp"), **at, "role": "tool", "content": said}
-
-
 def settle_gemini_cli(records: Iterable[Record]) -> Iterator[Record]:
     """The messages of a file that Gemini CLI appends to: the last state of each, none taken back."""
     found: dict[str, Record] = {}
@@ -87,6 +57,119 @@ def settle_gemini_cli(records: Iterable[Record]) -> Iterator[Record]:
         elif "$set" not in record and "$rewindTo" not in record and "projectHash" not in record:
             found[str(record.get("id", number))] = record
     yield from found.values()
+
+
+def vs_code(request: Record) -> Iterator[Record]:
+    """A request to VS Code's chat, and its response with calls of tools and their results."""
+    asked, when = request.get("message"), {"timestamp": request.get("timestamp")}
+    if text := asked.get("text") if isinstance(asked, Mapping) else asked:
+        yield {**when, "role": "user", "content": text}
+    known, results = _rounds_of(request)
+    blocks = list[dict[str, Any]]()
+    for part in _mappings(request.get("response")):
+        kind, id = part.get("kind"), part.get("toolCallId")
+        text = _value(part.get("content", part.get("value")))
+        if kind == "toolInvocationSerialized":
+            call, details = known.get(str(id), {}), part.get("resultDetails")
+            given = (
+                call.get("arguments") or part.get("toolSpecificData") or _value(part.get("invocationMessage"))
+            )
+            said = results.get(str(id)) or (details.get("output") if isinstance(details, Mapping) else None)
+            name = call.get("name") or part.get("toolId")
+            blocks.append({"type": "call", "id": id, "name": name, "input": given, "said": said})
+            continue
+        if kind == "inlineReference":
+            text = f"`{_reference(part)}`"
+        elif kind not in (None, "markdownContent", "markdownVuln", "thinking") or not text:
+            continue
+        name = "thinking" if kind == "thinking" else "text"
+        if blocks and blocks[-1]["type"] == name:  # it comes in pieces
+            blocks[-1][name] += text
+        else:
+            blocks.append({"type": name, name: text})
+    if blocks:
+        yield {**when, "role": "assistant", "content": blocks}
+
+
+def _rounds_of(request: Record) -> tuple[dict[str, Record], Record]:
+    """The calls of tools by their ids, and the results, as the metadata of a response has them."""
+    result = request.get("result")
+    metadata = result.get("metadata") if isinstance(result, Mapping) else None
+    given: Record = metadata if isinstance(metadata, Mapping) else {}
+    rounds = _mappings(given.get("toolCallRounds"))
+    calls = {str(call.get("id")): call for one in rounds for call in _mappings(one.get("toolCalls"))}
+    results = given.get("toolCallResults")
+    return calls, {
+        id: [part.get("value") for part in _mappings(one.get("content"))]
+        for id, one in (results.items() if isinstance(results, Mapping) else ())
+        if isinstance(one, Mapping)
+    }
+
+
+def _value(given: Any) -> str:
+    text = given.get("value") if isinstance(given, Mapping) else given
+    return "\n".join(map(str, text)) if isinstance(text, list) else text if isinstance(text, str) else ""
+
+
+def _reference(part: Record) -> str:
+    inner = part.get("inlineReference")
+    place: Record = inner if isinstance(inner, Mapping) else {}
+    path = str(place.get("path") or place.get("fsPath") or "")
+    return str(part.get("name") or place.get("name") or path.rpartition("/")[2])
+
+
+def settle_vs_code(records: Iterable[Record]) -> Iterator[Record]:
+    """The requests of a file to which VS Code appends what changes: a value, or elements of a list."""
+    session: Any = {}
+    for record in records:
+        way = record.get("k")
+        if record.get("kind") == 0:
+            session = record.get("v")
+        elif isinstance(way, list) and way:
+            _change(session, way, record)
+    given: Record = session if isinstance(session, Mapping) else {}
+    for request in _mappings(given.get("requests")):
+        yield {**request, "customTitle": given.get("customTitle")}
+
+
+def _change(place: Any, way: list[Any], record: Record) -> None:
+    value = record.get("v")
+    try:
+        for step in way[:-1]:
+            place = place[step]
+        if record.get("kind") == 1:
+            place[way[-1]] = value
+        elif record.get("kind") == 2:
+            held = place[way[-1]] if not isinstance(place, dict) else place.setdefault(way[-1], [])
+            held[record.get("i", len(held)) :] = value or []
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"it changes {way}, which is not there") from error
+
+
+def settle_copilot(records: Iterable[Record]) -> Iterator[Record]:
+    """The events of a session of Copilot CLI; a hook has what was asked where no message has it."""
+    given = [*records]
+    is_told = any(one.get("type") == "user.message" for one in given)
+    for one in given:
+        data = one.get("data")
+        if one.get("type") == "hook.start" and isinstance(data, Mapping) and not is_told:
+            inner = data.get("input")
+            if isinstance(inner, Mapping) and data.get("hookType") == "userPromptSubmitted":
+                one = {**one, "type": "user.message", "data": {"content": inner.get("prompt")}}
+        yield one
+
+
+def codex_exec(item: Record) -> Iterator[Record]:
+    """An item of `codex exec --json`: what was said or thought, or a call with its result."""
+    kind, text = item.get("type"), item.get("text")
+    if kind == "agent_message":
+        yield {"role": "assistant", "content": text}
+    elif kind == "reasoning":
+        yield {"role": "assistant", "content": [{"type": "thinking", "thinking": text}]}
+    else:
+        output = {"output": item["aggregated_output"]} if item.get("aggregated_output") else {}
+        call = {key: value for key, value in item.items() if key != "aggregated_output"}
+        yield {**call, **output, "type": "tool_call", "name": item.get("tool", kind)}
 
 
 def sharegpt(message: Record) -> Iterator[Record]:

@@ -6,7 +6,7 @@ or more paths, each of which a record has; `path=value` asks for this value. To 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from store.memory.transcripts import programs
@@ -21,6 +21,8 @@ ROLES = {  # by their names in lower case; all others stay as they are
     "function": "tool", "function_response": "tool", "ipython": "tool", "observation": "tool",
     "tool_response": "tool", "tool_result": "tool", "toolresult": "tool",
 }  # fmt: skip
+_ID = ("id", "callID", "toolCallId", "tool_call_id")  # of a call
+_OF_THOUGHT = ("subject", "summary", "title", "description", "content", "text", "thinking")
 SUMMARY = "summary"  # the role of what a program wrote in place of messages that it left out
 
 
@@ -31,6 +33,17 @@ class Branches:
     id: str
     parent: str
     chosen: str = ""  # in the conversation: its last message; "" or absent: the last one in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Where a message has the calls of tools, and what the tools answered."""
+
+    at: str  # a list of calls, or one; "" if the message itself is a call
+    name: str = "name"
+    given: tuple[str, ...] = ("arguments",)
+    said: tuple[str, ...] = ()
+    sign: str = ""  # of those elements that are calls; the others are what the message says
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +59,17 @@ class Source:
     message: str = ""  # where a record has its message; "" if it is one
     role: tuple[str, ...] = ("role",)
     roles: Mapping[str, str] = field(default_factory=dict)  # of this program alone
-    content: tuple[
-        str, ...
-    ] = ()  # where a message has what it says, if under another name than the usual ones
+    content: tuple[str, ...] = ()  # where a message has what it says, under another name than usual
+    thoughts: tuple[str, ...] = ()  # where it has what was thought before
+    calls: Calls | None = None
+    answers: str = ""  # where the answers of tools are, if not with their calls
     attached: tuple[str, ...] = ()  # texts that belong to it
     summary: str = ""  # the sign of a message that stands for earlier ones
     # Records of other kinds that say something: their sign, where the text is, and its role.
     also: tuple[tuple[str, str, str], ...] = ()
     kind: str = "type"  # which kind of record it is
-    kinds: frozenset[str] = frozenset()  # those with a message; empty: all
+    # Those with a message, and its role, "" where it says that itself; empty: all of them.
+    kinds: Mapping[str, str] = field(default_factory=dict)
     others: frozenset[str] = frozenset()  # those without one
     head: str = ""  # the sign of the record that describes the session
     session: tuple[str, ...] = ("session_id", "sessionId")
@@ -62,6 +77,7 @@ class Source:
     titles: tuple[str, ...] = ()  # of a conversation; the first kind counts, and of it the last one
     project: tuple[str, ...] = ("project_slug", "project")
     folder: tuple[str, ...] = ()  # in which the program ran; its name is the project
+    written: tuple[str, ...] = ()  # when a message was, if under another name than usual
     time: tuple[str, ...] = ()  # of a conversation whose messages have none
     aside: str = ""  # the sign of a record that a helper wrote among those of its session
     expand: Callable[[Record], Iterable[Record]] | None = None  # a message as those that it consists of
@@ -69,12 +85,54 @@ class Source:
     unread: str = ""  # why it is not read
 
 
-_CODEX = frozenset({"response_item", "compacted"})
+_CODEX = {"response_item": "", "compacted": SUMMARY}
 _WITHOUT = frozenset({
     "compaction", "ghost_snapshot", "item_reference", "mcp_approval_request", "mcp_approval_response",
     "mcp_list_tools",
 })  # fmt: skip
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
+
+_OPEN_HANDS = Source(
+    "OpenHands", ("kind=MessageEvent", "kind=ActionEvent", "kind=SystemPromptEvent"),
+    role=("llm_message.role", "source"), roles={"agent": "assistant"}, kind="kind",
+    kinds={
+        "MessageEvent": "", "SystemPromptEvent": "system", "ActionEvent": "assistant",
+        "ObservationEvent": "tool", "UserRejectObservation": "tool", "AgentErrorEvent": "tool",
+    },
+    content=(
+        "llm_message.content", "thought", "observation.content", "observation", "rejection_reason", "error",
+        "system_prompt.text",
+    ),
+    thoughts=("reasoning_content",),
+    calls=Calls("", name="tool_name", given=("tool_call.arguments", "action"), sign="kind=ActionEvent"),
+)  # fmt: skip
+_VS_CODE = Source(
+    "VS Code's Copilot Chat", ("requests[].response", "requests[].message.text"),
+    parts=(("requests", ""),),
+    calls=Calls("content", given=("input",), said=("said",), sign="type=call"),
+    session=("sessionId",), titles=("customTitle",), expand=programs.vs_code,
+)  # fmt: skip
+_GEMINI_CLI = Source(
+    "Gemini CLI", ("sessionId projectHash messages[]",),
+    parts=(("messages", ""),),
+    kinds={"user": "user", "gemini": "assistant"}, titles=("summary",),
+    thoughts=("thoughts",),
+    calls=Calls(
+        "toolCalls", given=("args",),
+        said=("result[].functionResponse.response", "result", "resultDisplay"),
+    ),
+)  # fmt: skip
+_CLAUDE_CODE = Source(
+    "Claude Code",
+    (
+        "sessionId type", "session_id type", "type=summary leafUuid", "type=file-history-snapshot",
+        "type=user message.content", "type=assistant message.content",
+    ),
+    message="message", summary="isCompactSummary=True", kinds={"user": "user", "assistant": "assistant"},
+    also=(("attachment.type=queued_command", "attachment.prompt", "user"),),  # typed while it worked
+    head="message", titles=("customTitle", "aiTitle", "summary"), folder=("cwd",),
+    branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
+)  # fmt: skip
 
 MESSAGES = Source(
     "messages",
@@ -113,16 +171,10 @@ SOURCES = (
         role=("isCreatedByUser", "sender"), roles={"True": "user", "False": "assistant"},
         session=("conversationId",), titles=("title",),
     ),
-    Source(
-        "Gemini CLI", ("sessionId projectHash messages[]",),
-        parts=(("messages", ""),),
-        role=("type",), kinds=frozenset({"user", "gemini"}), titles=("summary",),
-        expand=programs.gemini_cli,
-    ),
-    Source(
-        "Gemini CLI, lines", ("sessionId projectHash", "$set", "$rewindTo"),
-        role=("type",), kinds=frozenset({"user", "gemini"}),
-        expand=programs.gemini_cli, settle=programs.settle_gemini_cli,
+    _GEMINI_CLI,
+    replace(
+        _GEMINI_CLI, signs=("sessionId projectHash", "$set", "$rewindTo"), parts=(), titles=(),
+        settle=programs.settle_gemini_cli,
     ),
     Source(
         "Google AI Studio", ("chunkedPrompt.chunks",),
@@ -146,6 +198,75 @@ SOURCES = (
         session=("key", "custom_id"), time=("response.createTime",),
     ),
     Source("a saved chat of Gemini", ("history[].parts",), parts=(("history", "user"),)),
+    _VS_CODE,
+    replace(
+        _VS_CODE, signs=("kind=0 v.requests", "kind=2 k v", "kind=1 k"), parts=(),
+        head="kind=0", session=("v.sessionId",), settle=programs.settle_vs_code,
+    ),
+    Source(
+        "Copilot CLI", ("type=session.start data", "type=user.message data", "type=assistant.message data"),
+        message="data", content=("content", "result.content", "result", "error.message", "error"),
+        kinds={
+            "system.message": "system", "user.message": "user", "assistant.message": "assistant",
+            "tool.execution_complete": "tool",
+        },
+        thoughts=("reasoningText",), calls=Calls("toolRequests"),
+        head="type=session.start", session=("data.sessionId",), folder=("data.context.cwd",),
+        settle=programs.settle_copilot,
+    ),
+    Source(
+        "OpenCode", ("messages[].info messages[].parts",),
+        parts=(("messages", ""),),
+        role=("info.role",), content=("parts",), written=("info.time.created",),
+        calls=Calls(
+            "parts", name="tool", given=("state.input",), said=("state.output", "state.error"),
+            sign="type=tool",
+        ),
+        session=("info.id", "id"), titles=("info.title",), folder=("info.directory",),
+        parent=("info.parentID",),
+    ),
+    Source(
+        "Cursor", ("composerId conversation[].bubbleId", "composerId bubbles[]"),
+        parts=(("conversation", ""), ("bubbles", "")),
+        kinds={"1": "user", "2": "assistant"},
+        thoughts=("thinking",),
+        calls=Calls("toolFormerData", given=("rawArgs", "params"), said=("result",)),
+        session=("composerId",), titles=("name",), time=("createdAt",),
+    ),
+    Source(
+        "Cursor, earlier", ("tabId bubbles[]",),
+        parts=(("bubbles", ""),),
+        kinds={"user": "user", "ai": "assistant"}, content=("rawText", "text"),
+        session=("tabId",), titles=("chatTitle",),
+    ),
+    Source(
+        "Cursor, lines", ("role message.content",),
+        message="message", role=("role",), kind="role",
+        kinds={"system": "system", "user": "user", "assistant": "assistant"},
+    ),
+    Source(
+        "trajectories (ATIF)", ("schema_version steps[]", "agent steps[].source"),
+        parts=(("steps", ""),),
+        role=("source",), roles={"agent": "assistant"}, content=("message",),
+        thoughts=("reasoning_content",), calls=Calls("tool_calls", name="function_name"),
+        answers="observation.results[].content", session=("session_id",),
+    ),
+    replace(_OPEN_HANDS, signs=("items[].kind",), parts=(("items", ""),)),
+    _OPEN_HANDS,
+    Source(
+        "LangSmith", ("inputs.messages[] outputs", "inputs.messages[].role"),
+        parts=(
+            ("inputs.messages", ""), ("outputs.message", "assistant"), ("outputs.output", "assistant"),
+            ("outputs.choices[].message", "assistant"),
+        ),
+        session=_OF_CONVERSATION, time=("start_time", "created_at"),
+    ),
+    Source(
+        "Langfuse",
+        ("input.messages[].role output", "input[].role output.role", "input[].role output.content"),
+        parts=(("input.messages", ""), ("input", ""), ("output", "assistant")),
+        session=("sessionId", *_OF_CONVERSATION), titles=("name",), time=("timestamp", "startTime"),
+    ),
     Source(
         "LangChain", ("messages[].data.content",),
         parts=(("messages", ""),),
@@ -198,7 +319,8 @@ SOURCES = (
     Source(
         "requests of OpenAI and Anthropic", ("messages[]",),
         parts=(("system", "system"), ("messages", ""), ("choices[].message", "assistant")),
-        session=_OF_CONVERSATION,
+        session=_OF_CONVERSATION, titles=("title", "name"), folder=("folder", "cwd"),
+        time=("time", "created_at"),
     ),
     Source(
         "OpenAI's lists of items", ("data[].role data[].content",),
@@ -227,29 +349,35 @@ SOURCES = (
         others=_WITHOUT | {"None"},
         head="id timestamp", session=("id",),
     ),
-    Source("prompts of Gemini CLI", ("sessionId messageId message",), unread="its sessions have them"),
     Source(
-        "Claude Code",
-        (
-            "sessionId type", "session_id type", "type=summary leafUuid", "type=file-history-snapshot",
-            "type=user message.content", "type=assistant message.content",
-        ),
-        message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
-        also=(("attachment.type=queued_command", "attachment.prompt", "user"),),  # typed while it worked
-        head="message", titles=("customTitle", "aiTitle", "summary"), folder=("cwd",),
-        branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
+        "codex exec --json", ("type=thread.started thread_id", "type=item.completed item.type"),
+        message="item", kinds={"item.completed": ""},
+        head="type=thread.started", session=("thread_id",), expand=programs.codex_exec,
+    ),
+    Source("prompts of Gemini CLI", ("sessionId messageId message",), unread="its sessions have them"),
+    _CLAUDE_CODE,
+    replace(
+        _CLAUDE_CODE, title="Claude Code on the web", signs=("loglines[]",), parts=(("loglines", ""),),
+        also=(), head="", session=_OF_CONVERSATION, titles=(), branches=None, aside="",
     ),
     Source(
-        "Claude Code on the web", ("loglines[]",),
-        parts=(("loglines", ""),),
-        message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
-        session=_OF_CONVERSATION,
+        "Droid", ("type=session_start id",),
+        message="message", kinds={"message": ""},
+        head="type=session_start", session=("id",), titles=("sessionTitle", "title"), folder=("cwd",),
     ),
     Source(
         "Pi", ("type=session version cwd", "type=message message.role"),
-        message="message", kinds=frozenset({"message"}),
+        message="message", kinds={"message": ""},
         also=(("type=compaction", "summary", SUMMARY), ("type=branch_summary", "summary", SUMMARY)),
         head="type=session", session=("id",), folder=("cwd",),
+    ),
+    Source(
+        "Grok CLI", ("type=system content", "type=user content", "type=assistant content"),
+        kinds={
+            **{role: role for role in ("system", "user", "assistant")}, "tool_result": "tool",
+            **dict.fromkeys(("reasoning", "backend_tool_call"), "assistant"),
+        },
+        calls=Calls("kind", name="tool_type", given=("action",)),
     ),
     MESSAGES,
     Source("names of Codex's sessions", ("id thread_name",), unread="its sessions say it"),
@@ -300,7 +428,11 @@ def at(record: Any, path: str) -> Any:
 
 def first(record: Any, paths: Sequence[str]) -> Any:
     """The first value at these paths that is not empty; None without one."""
-    return next((value for path in paths if (value := at(record, path)) not in (None, "", [])), None)
+    return next((value for path in paths if (value := _whole(at(record, path))) not in (None, "", [])), None)
+
+
+def _whole(value: Any) -> Any:
+    return [one for one in value if one is not None] if isinstance(value, list) else value
 
 
 def is_of(source: Source, record: Record) -> bool:
@@ -310,33 +442,79 @@ def is_of(source: Source, record: Record) -> bool:
 
 def messages_of(source: Source, record: Record) -> Iterator[Record]:
     """The messages of a record, with the usual names of fields; none if it is of a kind without one."""
-    for sign, path, role in source.also:
+    for sign, path, whose in source.also:
         if has(record, sign) and (text := at(record, path)):
-            yield {"role": role, "content": text}
+            yield {"role": whose, "content": text}
             return
-    inner = at(record, source.message) if source.message else record
+    inner, kind = at(record, source.message) if source.message else record, str(at(record, source.kind))
     if not isinstance(inner, Mapping):
-        if first(record, source.role) is None and str(at(record, source.kind)) not in source.kinds:
+        if first(record, source.role) is None and kind not in source.kinds:
             return
         inner = record
-    elif _is_of_another_kind(source, record, inner):
+    elif (source.kinds and kind not in source.kinds) or source.others & {kind, str(inner.get("type"))}:
         return
-    role = first(inner, source.role)
-    if role is None and str(at(record, source.kind)) in source.kinds & {"user", "assistant"}:
-        role = at(record, source.kind)
+    said = first(inner, source.role)
+    role = source.kinds.get(kind) or (None if said is None else source.roles.get(str(said), str(said)))
     if source.summary and has(record, source.summary):
         role = SUMMARY
         if not first(inner, source.content or ("content",)):
             return
-    message = {**inner, **({"role": source.roles.get(str(role), str(role))} if role is not None else {})}
+    message = {**inner, **({"role": role} if role is not None else {})}
     if source.content and (content := first(inner, source.content)) is not None:
         message["content"] = content
-    texts = [text for path in source.attached for text in at(inner, path) or () if isinstance(text, str)]
-    if texts:
-        content = message.get("content") or message.get("text") or []
-        blocks = [content] if isinstance(content, str) else [*content]
-        message["content"] = [*blocks, *({"type": "text", "text": text} for text in texts)]
-    yield from source.expand(message) if source.expand else (message,)
+    if source.attached and (texts := [*_texts(inner, source.attached)]):
+        message["content"] = [*_blocks(message), *({"type": "text", "text": text} for text in texts)]
+    if source.written and (when := first(inner, source.written)) is not None:
+        message["timestamp"] = when
+    for one in source.expand(message) if source.expand else (message,):
+        yield from _called(source, one)
+    for said in _whole(at(message, source.answers)) or () if source.answers else ():
+        yield {"timestamp": message.get("timestamp"), "role": "tool", "content": said}
+
+
+def _called(source: Source, message: Record) -> Iterator[Record]:
+    """The message with its thoughts and calls as blocks; what tools answered follows their calls."""
+    calls, thoughts = source.calls, [*_texts(message, source.thoughts)]
+    given = (at(message, calls.at) if calls.at else message) if calls else None
+    ones = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, Mapping)]
+    row = [(calls is not None and (not calls.sign or has(one, calls.sign)), one) for one in ones]
+    if not (thoughts or any(is_call for is_call, _ in row)):
+        yield message
+        return
+    own = {key: value for key, value in message.items() if key not in ("tool_calls", "reasoning_content")}
+    before = [] if calls and calls.sign and calls.at else _blocks(message)
+    before = [*({"type": "thinking", "thinking": text} for text in thoughts), *before]
+    content, answers = list[Any](), list[Record]()
+    for is_call, one in [*((False, block) for block in before), *row]:
+        if is_call and calls:
+            call = {"type": "tool_use", "id": first(one, _ID), "name": at(one, calls.name)}
+            content.append({**call, "input": first(one, calls.given)})
+            if (said := first(one, calls.said)) is not None:
+                when = one.get("timestamp") or message.get("timestamp")
+                answers.append({"timestamp": when, "role": "tool", "content": said})
+            continue
+        if answers:
+            yield {**own, "content": content}
+            yield from answers
+            content, answers = [], []
+        content.append(one)
+    yield {**own, "content": content}
+    yield from answers
+
+
+def _texts(record: Record, paths: Sequence[str]) -> Iterator[str]:
+    """The texts at these paths; an object's are its heading and what follows, as one."""
+    for path in paths:
+        value = at(record, path)
+        for one in value if isinstance(value, list) else [value]:
+            parts = [one.get(name) for name in _OF_THOUGHT] if isinstance(one, Mapping) else [one]
+            if text := "\n".join(part for part in parts if isinstance(part, str) and part):
+                yield text
+
+
+def _blocks(message: Record) -> list[Any]:
+    content = message.get("content") or message.get("text") or []
+    return [*content] if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 def kind_of(source: Source, record: Record) -> str:
@@ -346,9 +524,3 @@ def kind_of(source: Source, record: Record) -> str:
     if isinstance(inner, Mapping) and (not source.kinds or str(kind) in source.kinds):
         kind = inner.get("type", "empty")
     return str(kind or "without a type")
-
-
-def _is_of_another_kind(source: Source, record: Record, inner: Record) -> bool:
-    kind = at(record, source.kind)
-    is_message = not source.kinds or str(kind) in source.kinds
-    return not is_message or bool(source.others & {str(kind), str(inner.get("type"))})

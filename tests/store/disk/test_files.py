@@ -56,7 +56,7 @@ def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path
         (refused,) = files.read_sessions(tmp_path / name)
         assert "device or a pipe" in refused.reason
     (refused,) = files.read_sessions(tmp_path / "logs.db")
-    assert "no database of `llm`" in refused.reason
+    assert "tables are those of no known program" in refused.reason
 
 
 def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ UUID, OTHER = "0a0a0a0a-1111-4222-8333-444444444444", "0b0b0b0b-1111-4222-8333-4
 T1, T2 = "2026-05-01T08:00:01Z", "2026-05-01T08:00:02Z"
 AT1, AT2 = "2026-05-01T08:00:01.000+00:00", "2026-05-01T08:00:02.000+00:00"
 
+FOLDER = "pond"  # in which the files are
+
 Said = list[tuple[str, str | None]]  # roles and texts
 
 
@@ -23,7 +25,7 @@ class Case:
     """A file of a program, and what is stored of it by session."""
 
     file: str
-    given: Any  # a list in a .jsonl is its lines
+    given: Any  # a list in a .jsonl is its lines, a text the file itself
     stored: dict[str, Said]
     project: str | None = None
     times: tuple[str | None, ...] = ()  # of the first session
@@ -53,6 +55,10 @@ def codex(kind: str, **payload: Any) -> dict[str, Any]:
     return {"timestamp": T1, "type": kind, "payload": payload}
 
 
+def copilot(kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "timestamp": T1}
+
+
 def item(role: str, text: str) -> dict[str, Any]:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
@@ -67,6 +73,22 @@ RESPONSE = {
     "object": "response", "id": "resp_1", "created_at": 1777622401, "model": "m",
     "output": [{"type": "reasoning", "summary": []}, item("assistant", "A heron.")],
 }  # fmt: skip
+
+VS_CODE = {
+    "requestId": "1", "timestamp": 1777622401000, "message": {"text": "Who lives here?", "parts": []},
+    "response": [
+        {"value": "I "}, {"kind": "markdownContent", "content": {"value": "count."}},
+        {"kind": "toolInvocationSerialized", "toolId": "copilot_count", "toolCallId": "c"},
+        {"value": "A "}, {"kind": "inlineReference", "inlineReference": {"path": "/pond/heron.md"}},
+        {"kind": "undoStop"}, {"value": "."},
+    ],
+    "result": {"metadata": {
+        "toolCallRounds": [{"toolCalls": [{"id": "c", "name": "count", "arguments": '{"what": "reeds"}'}]}],
+        "toolCallResults": {"c": {"content": [{"value": "seven"}]}},
+    }},
+}  # fmt: skip
+ASKED = {"role": "user", "content": "Who lives here?"}
+CALLED_AFTER: Said = [("assistant", "I count.\n\ncount\nwhat: reeds"), ("tool", "seven")]
 
 CASES = {
     "ChatGPT's export": Case(
@@ -412,6 +434,187 @@ CASES = {
         {"p1": [PAIR[0], *CALLED, ("summary", "Reeds were counted."), PAIR[1]]}, project="pond",
         notes=("2 lines without a message (model_change, session)",),
     ),
+    "VS Code's Copilot Chat": Case(
+        "chat.json",
+        {"version": 3, "sessionId": "v1", "customTitle": "Pond", "requests": [VS_CODE]},
+        {"v1": [PAIR[0], *CALLED_AFTER, ("assistant", "A `heron.md`.")]}, times=(AT1,) * 4,
+    ),
+    "VS Code's Copilot Chat, lines": Case(
+        "v2.jsonl",
+        [
+            {"kind": 0, "v": {"version": 3, "sessionId": "v2", "requests": []}},
+            {"kind": 1, "k": ["customTitle"], "v": "Pond"},
+            {"kind": 2, "k": ["requests"], "v": [{**VS_CODE, "response": VS_CODE["response"][:1]}]},
+            {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "No."}]},
+            {"kind": 2, "k": ["requests", 0, "response"], "i": 1, "v": VS_CODE["response"][1:]},
+        ],
+        {"v2": [PAIR[0], *CALLED_AFTER, ("assistant", "A `heron.md`.")]}, times=(AT1,) * 4,
+    ),
+    "Copilot CLI": Case(
+        "c1.jsonl",
+        [
+            copilot("session.start", sessionId="c1", context={"cwd": "/home/ada/pond"}),
+            copilot("system.message", role="system", content="Be brief."),
+            copilot("hook.start", hookType="userPromptSubmitted", input={"prompt": "Who lives here?"}),
+            copilot("user.message", content="Who lives here?", transformedContent="<now> Who lives here?"),
+            copilot(
+                "assistant.message", content="", reasoningText="Count first.",
+                toolRequests=[{"toolCallId": "c", "name": "count", "arguments": {"what": "reeds"}}],
+            ),
+            copilot("tool.execution_complete", toolCallId="c", success=True, result={"content": "seven"}),
+            copilot("assistant.message", content="A heron.", toolRequests=[]),
+        ],
+        {"c1": [
+            ("system", "Be brief."), PAIR[0], ("assistant", "Count first.\n\ncount\nwhat: reeds"), CALLED[1],
+            PAIR[1],
+        ]},
+        project="pond", times=(AT1,) * 5, notes=("2 lines without a message (hook.start, session.start)",),
+    ),
+    "codex exec --json": Case(
+        "out.jsonl",
+        [
+            {"type": "thread.started", "thread_id": "t1"}, {"type": "turn.started"},
+            {"type": "item.completed", "item": {"id": "1", "type": "reasoning", "text": "Count first."}},
+            {"type": "item.started", "item": {"id": "2", "type": "command_execution", "command": "wc reeds"}},
+            {"type": "item.completed", "item": {
+                "id": "2", "type": "command_execution", "command": "wc reeds", "aggregated_output": "seven",
+            }},
+            {"type": "item.completed", "item": {"id": "3", "type": "agent_message", "text": "A heron."}},
+            {"type": "turn.completed", "usage": {}},
+        ],
+        {"t1": [
+            ("assistant", "Count first."), ("assistant", "command_execution\ncommand: wc reeds"), CALLED[1],
+            PAIR[1],
+        ]},
+        notes=("4 lines without a message (item.started, thread.started, turn.completed, turn.started)",),
+    ),
+    "OpenCode": Case(
+        "session.json",
+        {"info": {"id": "o1", "title": "Pond", "directory": "/home/ada/pond"}, "messages": [
+            {"info": {"role": "user", "time": {"created": 1777622401000}},
+             "parts": [{"type": "text", "text": "Who lives here?"}]},
+            {"info": {"role": "assistant", "time": {"created": 1777622402000}}, "parts": [
+                {"type": "step-start"},
+                {"type": "tool", "callID": "c", "tool": "count",
+                 "state": {"input": {"what": "reeds"}, "output": "seven"}},
+                {"type": "text", "text": "A heron."},
+            ]},
+        ]},
+        {"o1": [PAIR[0], *CALLED, PAIR[1]]}, project="pond", times=(AT1, AT2, AT2, AT2),
+    ),
+    "Cursor": Case(
+        "composer.json",
+        {"composerId": "k1", "name": "Pond", "createdAt": 1777622401000, "conversation": [
+            {"bubbleId": "1", "type": 1, "text": "Who lives here?"},
+            {"bubbleId": "2", "type": 2, "text": "", "toolFormerData": {
+                "name": "count", "toolCallId": "c", "rawArgs": '{"what": "reeds"}', "result": "seven",
+            }},
+            {"bubbleId": "3", "type": 2, "text": "A heron."},
+        ]},
+        {"k1": [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1,) * 4,
+    ),
+    "Cursor, lines": Case(
+        "agent.jsonl",
+        [{"role": role, "message": {"content": [{"type": "text", "text": text}]}} for role, text in PAIR],
+        {"agent": PAIR},
+    ),
+    "Droid": Case(
+        "d1.jsonl",
+        [
+            {"type": "session_start", "id": "d1", "title": "Pond", "cwd": "/home/ada/pond"},
+            *({"type": "message", "message": {"role": role, "content": text}} for role, text in PAIR),
+        ],
+        {"d1": PAIR}, project="pond", notes=("1 line without a message (session_start)",),
+    ),
+    "OpenHands": Case(
+        "events.json",
+        {"items": [
+            {"kind": "MessageEvent", "source": "user", "timestamp": T1,
+             "llm_message": {"role": "user", "content": [{"type": "text", "text": "Who lives here?"}]}},
+            {"kind": "ActionEvent", "source": "agent", "timestamp": T1, "tool_name": "count",
+             "tool_call": {"arguments": '{"what": "reeds"}'}, "thought": []},
+            {"kind": "ObservationEvent", "source": "environment", "timestamp": T1,
+             "tool_name": "count", "observation": {"content": [{"type": "text", "text": "seven"}]}},
+            {"kind": "StateEvent", "timestamp": T1},
+            {"kind": "MessageEvent", "source": "agent", "timestamp": T2,
+             "llm_message": {"content": [{"type": "text", "text": "A heron."}]}},
+        ]},
+        {FOLDER: [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1, AT1, AT1, AT2),
+        notes=("1 line without a message (StateEvent)",),
+    ),
+    "trajectories": Case(
+        "run.json",
+        {"schema_version": "ATIF-v1.7", "session_id": "a1", "agent": {"name": "a"}, "steps": [
+            {"source": "user", "message": "Who lives here?", "timestamp": T1},
+            {"source": "agent", "message": "", "timestamp": T1,
+             "tool_calls": [{"tool_call_id": "c", "function_name": "count", "arguments": {"what": "reeds"}}],
+             "observation": {"results": [{"source_call_id": "c", "content": "seven"}]}},
+            {"source": "agent", "message": "A heron.", "timestamp": T2},
+        ]},
+        {"a1": [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1, AT1, AT1, AT2),
+    ),
+    "Grok CLI": Case(
+        "chat_history.jsonl",
+        [
+            {"type": "system", "content": "Be brief."}, {"type": "user", "content": "Who lives here?"},
+            {"type": "assistant", "content": "", "tool_calls": [{"function": CALL}]},
+            {"type": "tool_result", "content": "seven"}, {"type": "assistant", "content": "A heron."},
+        ],
+        {FOLDER: [("system", "Be brief."), PAIR[0], *CALLED, PAIR[1]]},
+    ),
+    "LangSmith": Case(
+        "runs.jsonl",
+        [{"id": "r1", "start_time": T1, "inputs": {"messages": [ASKED]},
+          "outputs": {"message": {"role": "assistant", "content": "A heron."}}}],
+        {"r1": PAIR}, times=(AT1, AT1),
+    ),
+    "Langfuse": Case(
+        "traces.json",
+        [{"id": "f1", "name": "Pond", "timestamp": T1, "input": [ASKED],
+          "output": {"role": "assistant", "content": "A heron."}}],
+        {"f1": PAIR}, times=(AT1, AT1),
+    ),
+    "Aider": Case(
+        ".aider.chat.history.md",
+        "\n# aider chat started at 2026-05-01 08:00:01\n\n> Aider v0.86.1  \n\n"
+        "#### Who lives here?  \n#### Be brief.  \n\n> A heron, says a poem.\n\n"
+        "#### A heading of the answer\nA heron.\n\n> Tokens: 2 sent  \n\n"
+        "# aider chat started at 2026-05-01 08:00:02\n\n#### Thanks.  \n",
+        {
+            f"{FOLDER} 2026-05-01 08:00:01": [
+                ("user", "Who lives here?\nBe brief."),
+                ("assistant", "> A heron, says a poem.\n\n#### A heading of the answer\nA heron."),
+            ],
+            f"{FOLDER} 2026-05-01 08:00:02": [("user", "Thanks.")],
+        },
+        times=(AT1, AT1),
+    ),
+    "SpecStory": Case(
+        "2026-05-01_08-00-01Z.md",
+        """<!-- Generated by SpecStory, Markdown v2.1.0 -->
+# Pond
+<!-- Claude Code Session 0a0a0a0a-1111-4222-8333-444444444444 (2026-05-01 08:00:01Z) -->
+
+_**User (2026-05-01 08:00:01Z)**_
+
+Who lives here?
+
+---
+
+_**Agent (claude-opus-4-8 2026-05-01 08:00:02Z)**_
+
+A heron.
+
+---
+""",
+        {UUID: PAIR}, times=(AT1, AT2),
+    ),
+    "Cursor's Markdown": Case(
+        "pond.md",
+        "# Pond\n_Exported on 5/1/2026 from Cursor (2.1)_\n\n---\n\n**User**\n\nWho lives here?\n\n---\n\n"
+        "**Cursor**\n\n```\n**User**\n```\n\n---\n",
+        {"pond": [PAIR[0], ("assistant", "```\n**User**\n```")]},
+    ),
     "lines of several shapes": Case(
         "all.jsonl",
         [
@@ -484,7 +687,11 @@ def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory,
 
 
 def written(case: Case, folder: Path) -> Path:
-    path = folder / case.file
+    (folder / FOLDER).mkdir()
+    path = folder / FOLDER / case.file
+    if isinstance(case.given, str):
+        path.write_text(case.given)
+        return path
     if path.suffix == ".jsonl":
         lines(path, case.given)
     else:
