@@ -13,6 +13,7 @@ from pathlib import Path
 from store.catalog import snapshots
 from store.memory.engine.database import Database, bring_copy_up_to_date
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.vectors import delete_unused
 
 # Tables of all kinds with rows that say, or are named by, what a kind's entries are.
 _SHARED = ("changes", "history", "pending", "recall", "adopted", "queried", "checksums")
@@ -20,7 +21,7 @@ _SCHEMA = "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? AND sql 
 
 
 def erase_deleted(database: Database, kind: MemoryKind) -> None:
-    """Make the tables again that had rows of this kind, and empty the log.
+    """Delete vectors of texts that are gone, make the tables again that had rows of the kind, empty the log.
 
     Raises NotWritten while another process is reading.
     """
@@ -28,6 +29,7 @@ def erase_deleted(database: Database, kind: MemoryKind) -> None:
         indexes = [
             row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5%'")
         ]
+        delete_unused(db, kind)
         for table in (*kind.tables, kind.vectors, *_SHARED):
             database.step("make again")
             _make_again(db, table)
@@ -74,12 +76,13 @@ def _make_again(db: sqlite3.Connection, table: str, *, without: str = "FALSE") -
     if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").fetchone():
         counted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
     names = ", ".join(columns)
-    kept = names.replace("rowid", "rowid AS rowid_")
-    db.execute(f"CREATE TABLE spare AS SELECT {kept} FROM {table} WHERE NOT ({without})")
+    sql = next(one["sql"] for one in parts if one["type"] == "table")
+    db.execute(sql.replace(table, "spare", 1))
+    db.execute(f"INSERT INTO spare ({names}) SELECT {names} FROM {table} WHERE NOT ({without})")
     db.execute(f"DROP TABLE {table}")
-    db.execute(next(one["sql"] for one in parts if one["type"] == "table"))
-    db.execute(f"INSERT INTO {table} ({names}) SELECT * FROM spare")
-    db.execute("DROP TABLE spare")
+    db.execute("PRAGMA legacy_alter_table = ON")  # triggers of other tables may name this one
+    db.execute(f"ALTER TABLE spare RENAME TO {table}")
+    db.execute("PRAGMA legacy_alter_table = OFF")
     for one in parts:
         if one["type"] != "table":
             db.execute(one["sql"])

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from store.catalog import history
 from store.catalog.catalog import count_up
-from store.memory.engine import vectors
 from store.memory.engine.change import BESIDE, PENDING, RECALL, MemoryChange
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.resident import EPOCH
@@ -77,7 +76,6 @@ def erase(change: MemoryChange, column: str, value: str) -> int:
         "DELETE FROM decisions WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM history WHERE decision = ?1)",
         [(number,) for number in decided],
     )
-    vectors.delete_unused(db, kind)
     db.execute("DELETE FROM queried WHERE kind = ? AND scope = ?", [kind.name, value])
     count_up(db, kind.key(EPOCH))
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [kind.key(ERASING)])
