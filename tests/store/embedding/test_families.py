@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from store.embedding import open_embedder
-from store.embedding.offline import weights_folder
+from store.embedding.offline import weights_file
 from store.errors import ModelUnavailable
 from store.settings import settings
 from tests.store.embedding import small_clip
@@ -134,7 +134,7 @@ def test_a_file_without_weights_is_reported(tmp_path: Path) -> None:
 def test_the_packaged_sentence_model_matches_sentence_transformers() -> None:
     texts = ["a dog on the moon", "HODL, wen lambo?", "ünï 漢字 🚀", ""]
     packaged = open_embedder("sentence-transformers:all-MiniLM-L6-v2")
-    library = open_embedder(f"sentence-transformers:{weights_folder()}")
+    library = open_embedder(f"sentence-transformers:{weights_file().parent}")
     assert packaged.dimensions == library.dimensions == 384
     assert packaged.token_limit == library.token_limit == 256
     assert packaged.embed_texts(texts) == pytest.approx(library.embed_texts(texts), abs=2e-4)
@@ -143,7 +143,7 @@ def test_the_packaged_sentence_model_matches_sentence_transformers() -> None:
 
 
 def test_every_sentence_model_splits_long_texts_into_windows() -> None:
-    library = open_embedder(f"sentence-transformers:{weights_folder()}")
+    library = open_embedder(f"sentence-transformers:{weights_file().parent}")
     start = "the annual report of the harbour authority. " * 60
     plain, dog, wanted = library.embed_texts([start, start + "a shiba dog. " * 80, "a shiba dog"])
     assert dog @ wanted > plain @ wanted + 0.2
