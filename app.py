@@ -21,6 +21,7 @@ from components.shell.server import (
 from components.shell.server.request_guard import RequestGuard
 from components.shell.session import login
 
+lifespan.share_memory()
 logs.begin()
 addresses.allow_own_names()
 login.keep_secret()

@@ -12,8 +12,11 @@ fails: "operator torchvision::nms does not exist". None of the three calls these
 have to exist. If the binary fits, its own definitions are left alone.
 """
 
+import contextlib
+import ctypes
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, RLock
@@ -39,8 +42,8 @@ class Lazy(Generic[Loaded]):
 
     def get(self) -> Loaded:
         """The weights, loaded by the first caller; others wait for it. Raises ModelUnavailable."""
-        if self._loaded is not None:
-            return self._loaded
+        if (loaded := self._loaded) is not None:
+            return loaded
         with self._lock:
             if self._loaded is None:
                 self.status = f"loading {self._what} …"
@@ -55,6 +58,16 @@ class Lazy(Generic[Loaded]):
                     raise ModelUnavailable(f"{self._what} could not be loaded: {error}") from error
                 self.status = "ready"
             return self._loaded
+
+    def release(self) -> None:
+        """Let the weights go, and their memory with them; the next `get` loads them again."""
+        with self._lock:
+            if self._loaded is None:
+                return
+            self._loaded, self.status = None, "not loaded"
+        if sys.platform == "linux":  # glibc keeps what was freed for itself
+            with contextlib.suppress(AttributeError):  # another C library
+                ctypes.CDLL(None).malloc_trim(0)
 
 
 def fingerprint(*parts: str) -> str:

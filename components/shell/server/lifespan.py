@@ -33,7 +33,6 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     A server that is told to end never reaches `atexit`.
     """
     _allow_many_connections()
-    _share_memory_of_threads()
     limit_heads()
     sys.setswitchinterval(_LONGEST_TURN)
     begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
@@ -56,10 +55,10 @@ def _allow_many_connections() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, permitted))
 
 
-def _share_memory_of_threads() -> None:
-    """Let all threads take memory from one place, where glibc would keep one for each: 150 MB after a tour.
+def share_memory() -> None:
+    """Let all threads that begin from now on take memory from one place; glibc would keep one for each.
 
-    Source: mallopt(3), M_ARENA_MAX.
+    That is some 150 MB after a tour. Source: mallopt(3), M_ARENA_MAX.
     """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # another C library

@@ -33,6 +33,16 @@ def test_concurrent_threads_load_the_weights_once() -> None:
     assert (found, loads) == (["loaded"] * 4, [1])
 
 
+def test_weights_that_were_let_go_are_loaded_again() -> None:
+    loads = []
+    lazy = Lazy("it", lambda: loads.append(1) or "loaded")
+    lazy.release()
+    assert (lazy.get(), lazy.status) == ("loaded", "ready")
+    lazy.release()
+    assert lazy.status == "not loaded"
+    assert (lazy.get(), loads) == ("loaded", [1, 1])
+
+
 def test_a_failed_load_is_explained_and_retried() -> None:
     answers = [OSError("no such file"), "loaded"]
 
