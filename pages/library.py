@@ -1,11 +1,11 @@
-"""Library: the promoted coins, the rejected ones with their reasons, and all of them."""
+"""Library: the promoted coins, the rejected ones with their reasons, all of them, and families."""
 
 from functools import partial
 
 import streamlit as st
 
 from components.grid import browse, no_matches, show_view, tier_mark, verbs
-from components.review import rejected
+from components.review import families, rejected
 from components.review.verbs import handlers
 from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
@@ -19,13 +19,17 @@ library = open_page("Library", is_grid=True)
 live.follow_badges(library)
 counts = library.counts()
 tabs = {"Library": counts["library"], "Rejected": counts["trash"], "All": sum(counts.values())}
-tab = views.shown(list(tabs), parameter="tab")
+lead = partial(views.choose, [*tabs, "Family"], parameter="tab", counts=tabs)
+tab = views.shown([*tabs, "Family"], parameter="tab")
+if tab == "Family":
+    families.show(library, lead=lead)
+    st.stop()
 # Keys are part of addresses: "trash" and "library" were pages of their own, the latter with all coins.
 key = {"Library": "promoted", "Rejected": "trash", "All": "library"}[tab]
 view = browse(
     key,
     library,
-    lead=partial(views.choose, list(tabs), parameter="tab", counts=tabs),
+    lead=lead,
     base=Filter(tier=TIERS.get(tab)),
     more=partial(rejected.empty, library) if tab == "Rejected" else None,
 )

@@ -9,6 +9,7 @@ from components.grid.actions import (
     DRAFT,
     EXPORT,
     GOOD,
+    KEEP,
     LIKE,
     MODEL,
     PROMOTE,
@@ -25,7 +26,7 @@ from components.grid.actions import (
 from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark, tier_mark
 from components.grid.decisions import missing_facets, start_promotion
-from components.grid.grid import lead_to, show_cards
+from components.grid.grid import lead_to, show_cards, tools_place
 from components.grid.ordering import resembling
 from components.grid.page_number import turning
 from components.grid.results import (
@@ -50,6 +51,7 @@ __all__ = [
     "DRAFT",
     "EXPORT",
     "GOOD",
+    "KEEP",
     "LIKE",
     "MODEL",
     "PROMOTE",
@@ -82,6 +84,7 @@ __all__ = [
     "show_view",
     "start_promotion",
     "tier_mark",
+    "tools_place",
     "turning",
     "verbs",
 ]

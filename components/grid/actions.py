@@ -33,6 +33,7 @@ class Action:
     goes: Literal["", "elsewhere", "run", "dialog"] = ""
     to: str = ""
     glyph: str = ""  # of its button on the card under the cursor; without one, it has none there
+    rest: bool = False  # the other coins of the page, or those that are selected, go with it as its others
 
     def as_json(self) -> dict[str, Any]:
         """The action as the grid's JavaScript reads it, with the tiers whose coins allow it."""
@@ -40,7 +41,7 @@ class Action:
         return {
             **asdict(self),
             "message": message if "{}" in message else f"{message} {{}}",
-            "tiers": [tier for tier, actions in VERBS.items() if self in actions],
+            "tiers": [tier for tier, actions in VERBS.items() if self.verb in [one.verb for one in actions]],
         }
 
 
@@ -71,6 +72,7 @@ LIKE = Action(
     "like", "More like this", "m", leaves=False, single=True, goes="elsewhere", to="search?like=", glyph="≈"
 )
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
+KEEP = Action("keep", "Keep this, reject the rest", "0", "main", leaves=False, single=True, rest=True)
 GOOD = Action("good", "Good", ".", "good", leaves=False, goes="run")
 BAD = Action("bad", "Bad", ",", "bad", leaves=False, goes="run")
 

@@ -15,8 +15,8 @@ from components.shell.page import places
 from components.shell.server import pictures
 from components.shell.server.messages import Kind, Sender
 from components.shell.session import presenter, safe_mode
-from store import Filter, Library, Reader, Record, Suspect
-from store.catalog import confusables, filter_syntax
+from store import Library, Reader, Record, Suspect
+from store.catalog import confusables
 from store.errors import UnknownRecord
 from store.records import ORIGINAL, PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
 from store.rules import families
@@ -128,24 +128,26 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
 
 
 def _family(library: Reader, record: Record) -> dict[str, str] | None:
-    """Who was first of the coin's family, as a link to all of it; None if no other belongs to it."""
+    """What the coin is a copy of and who was first of its family; None if no other belongs to it."""
     found = families.family(library, record.address)
     if found.count == 1:
         return None
     first = found.first
+    own = next(member for member in found.members if member.address == record.address)
     said = (
         "This coin was first" if first.address == record.address else f"First seen: {_name(library, first)}"
     )
     day = format.moment(first.created_at)
-    line = filter_syntax.written(Filter(family=record.address))
     return {
+        "copy": f"copy of {_name(library, found.of(own))}" if own.of else "",
+        "edge": own.edge,
         "label": f"{said}, {day}, {first.standing}; {format.counted(found.count - 1, 'other')}",
-        "href": places.address(places.all_coins(line)),
+        "href": places.address(places.family(record.address)),
     }
 
 
 def _name(library: Reader, one: families.Member) -> str:
-    return safe_mode.shown(library, library.get(one.address)).name
+    return safe_mode.shown_name(library, one.address, one.name)
 
 
 def comparison(library: Reader, own: Record) -> dict[str, Any]:

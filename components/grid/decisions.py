@@ -158,6 +158,8 @@ def _carry_out(library: Library, decision: Decision, sender: Sender) -> Outcome:
         decision = replace(decision, addresses=addresses(library, decision.matching))
     if decision.verb == "promote":
         return _promote(library, decision, sender)
+    if decision.verb == "keep":
+        return _keep(library, decision, sender)
     if decision.verb not in _VERBS:
         return _refused(decision, f"{decision.verb} cannot be done here")
     elsewhere = _decided_elsewhere(library, decision) if decision.verb in _MOVES else {}
@@ -260,6 +262,23 @@ def _promote(library: Library, decision: Decision, sender: Sender) -> Outcome:
     if ready:
         job_bar.watch_for(sender.session, start_promotion(library, ready, decision=decision.id))
     return Outcome(refused=refusals[:_ANSWERED])
+
+
+def _keep(library: Library, decision: Decision, sender: Sender) -> Outcome:
+    """Start the job that keeps one coin and rejects the others, but for those that were moved since."""
+    if len(decision.addresses) != 1:
+        return _refused(decision, "name the one coin that is kept")
+    others = replace(decision, verb="reject", addresses=[*decision.others])
+    elsewhere = _decided_elsewhere(library, others)
+    left = [address for address in others.addresses if address not in elsewhere]
+    kept = library.get(decision.addresses[0])
+    if left:
+        name = f"Keep {format.cut(kept.name, limit=40)}, reject {format.counted(len(left), 'other')}"
+        job = library.jobs.start("keep", [(kept.address, left)], name=name, decision=decision.id)
+        job_bar.watch_for(sender.session, job)
+    return Outcome(
+        refused=[Refusal(address, decision_text(library, event)) for address, event in elsewhere.items()]
+    )
 
 
 def _obstacle(library: Library, address: str) -> str:

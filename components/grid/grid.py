@@ -20,6 +20,7 @@ from components.shell.server import messages
 from components.shell.session import presenter, safe_mode, session
 from store import Library, MemedexError, Record
 from store.catalog import filter_conditions, filter_syntax
+from store.rules import families
 from store.tasks import undo
 
 _component = st.components.v2.component(
@@ -49,6 +50,7 @@ def show_cards(
     tagging: Mapping[str, Any] | None = None,
     names_tier: bool = False,
     counted: str = "",
+    branches: Sequence[families.Branch] = (),
 ) -> None:
     """Show these records and apply decisions on them.
 
@@ -56,7 +58,8 @@ def show_cards(
     `st.session_state`, because they run before the page. `pages`: whether there are pages to turn.
     `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
     dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
-    `counted`: how many there are, and which of them are shown.
+    `counted`: how many there are, and which of them are shown. `branches`: where each of them stands in a
+    tree, which is drawn line by line.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
     unfit = library.unfit.pictures()
@@ -64,6 +67,8 @@ def show_cards(
         card(library, record, unfit=unfit, mark=mark(record), suspicion=suspicions.get(record.address))
         for record in records
     ]
+    for shown, branch in zip(cards, branches, strict=False):
+        shown["branch"] = {"depth": branch.depth, "up": branch.up, "edge": branch.member.edge}
     mount(
         key,
         library,
@@ -74,6 +79,7 @@ def show_cards(
             "question": matching["filter"] if matching else "",
             "order": order,
             "counted": counted,
+            "isTree": bool(branches),
             "line": _line(key, names_tier=names_tier),
             "tagging": tagging,
             "elsewhere": shadows(

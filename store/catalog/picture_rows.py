@@ -1,5 +1,6 @@
 """Rows about pictures, by their hash: the text that a program read in each, and its faults."""
 
+import json
 import sqlite3
 from collections.abc import Iterable
 
@@ -27,10 +28,14 @@ def found_by(db: sqlite3.Connection, number: int) -> str:
     return row[0] if row else ""
 
 
-def text_at(db: sqlite3.Connection, address: str) -> str | None:
-    """The text in the picture of the record at this address; None if nobody has read it yet."""
-    correction, read = correction_and_reading(db, address)
-    return read if correction is None else correction
+def texts_at(db: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, str]:
+    """The texts in the pictures of those of these records whose pictures were read, by address."""
+    rows = db.execute(
+        f"SELECT r.address, coalesce(s.text ->> '$.picture_text', t.text) AS said {_JOINED} "
+        "WHERE r.address IN (SELECT value FROM json_each(?)) AND said IS NOT NULL",
+        [json.dumps([*addresses])],
+    )
+    return dict(rows.fetchall())
 
 
 def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str, reader: str) -> list[int]:

@@ -8,9 +8,10 @@ A pair that was judged is never asked about again. No file changes with a verdic
 gives it, or takes it back.
 """
 
+import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
@@ -240,24 +241,29 @@ def suspects(
     *,
     near: Iterable[NearPrint] | None = None,
     similar: Mapping[str, float] | None = None,
+    among: Collection[str] | None = None,
 ) -> list[Suspect]:
     """Every other record that shares something with this one, most confident first.
 
-    `near` are the similar pictures, if the catalog does not know them yet; `similar` are records whose
-    pictures' vectors are close, with the confidence of that, in addition to those the catalog knows.
+    With `among`, only these. `near` are the similar pictures, if the catalog does not know them yet;
+    `similar` are records whose pictures' vectors are close, with the confidence of that, in addition to those
+    the catalog knows.
     """
     found: dict[str, tuple[sqlite3.Row, list[DuplicateFinding]]] = {}
     alike = {**_alike(db, address), **(similar or {})}
-    for row, kind, sure in [*_shared(db, address, near), *_similar(db, alike)]:
+    if among is not None:
+        alike = {other: sure for other, sure in alike.items() if other in among}
+    for row, kind, sure in [*_shared(db, address, near, among), *_similar(db, alike)]:
         found.setdefault(row["address"], (row, []))[1].append(
             DuplicateFinding(kind, sure, address, row["address"])
         )
     verdicts_of_coin = standing_verdicts(db, address)
+    texts = picture_rows.texts_at(db, [address, *found])
     result = [
         Suspect(
             address, other, row["shown"], row["shown_ticker"], row["tier"],
             tuple(sorted(findings, key=lambda finding: -finding.confidence)),
-            _has_other_letters(db, address, other, findings), verdicts_of_coin.get(other),
+            _has_other_letters(texts, address, other, findings), verdicts_of_coin.get(other),
         )
         for other, (row, findings) in found.items()
     ]  # fmt: skip
@@ -265,12 +271,10 @@ def suspects(
 
 
 def _has_other_letters(
-    db: sqlite3.Connection, address: str, other: str, findings: Sequence[DuplicateFinding]
+    texts: Mapping[str, str], address: str, other: str, findings: Sequence[DuplicateFinding]
 ) -> bool:
-    if not any(finding.kind in _PICTURES for finding in findings):
-        return False
-    mine, theirs = picture_rows.text_at(db, address), picture_rows.text_at(db, other)
-    return mine is not None and theirs is not None and _letters(mine) != _letters(theirs)
+    are_read = address in texts and other in texts and any(one.kind in _PICTURES for one in findings)
+    return are_read and _letters(texts[address]) != _letters(texts[other])
 
 
 def _letters(text: str) -> str:
@@ -328,7 +332,10 @@ def _unjudged(db: sqlite3.Connection, address: str) -> list[Suspect]:
 
 
 def _shared(
-    db: sqlite3.Connection, address: str, near: Iterable[NearPrint] | None
+    db: sqlite3.Connection,
+    address: str,
+    near: Iterable[NearPrint] | None,
+    among: Collection[str] | None,
 ) -> Iterator[tuple[sqlite3.Row, Kind, float]]:
     own = db.execute(
         "SELECT r.id, r.image_hash, s.* FROM records r JOIN spellings s ON s.record = r.id "
@@ -337,25 +344,29 @@ def _shared(
     ).fetchone()
     if own is None:
         return
-    for row in _others(db, own, "r.image_hash = ?", own["image_hash"]):
+    chosen = None if among is None else json.dumps([*among])
+    for row in _others(db, own, "r.image_hash = ?", own["image_hash"], chosen):
         yield row, "exact picture", _CERTAINTY["exact picture"]
     for one in _near(db, own["image_hash"]) if near is None else near:
         if one.image_hash != own["image_hash"]:
             kind, sure = of_print(one)
-            for row in _others(db, own, "r.image_hash = ?", one.image_hash):
+            for row in _others(db, own, "r.image_hash = ?", one.image_hash, chosen):
                 yield row, kind, sure
     for what, same, confusable in _WORDS:
         if own[what]:
-            for row in _others(db, own, f"s.{what}_skeleton = ?", own[f"{what}_skeleton"]):
+            for row in _others(db, own, f"s.{what}_skeleton = ?", own[f"{what}_skeleton"], chosen):
                 kind = same if row[what] == own[what] else confusable
                 yield row, kind, _CERTAINTY[kind]
 
 
-def _others(db: sqlite3.Connection, own: sqlite3.Row, where: str, value: str) -> list[sqlite3.Row]:
+def _others(
+    db: sqlite3.Connection, own: sqlite3.Row, where: str, value: str, chosen: str | None
+) -> list[sqlite3.Row]:
+    only = "AND r.address IN (SELECT value FROM json_each(?))" if chosen is not None else f"LIMIT {MOST}"
     return db.execute(
         "SELECT r.address, r.name AS shown, r.ticker AS shown_ticker, r.tier, s.name, s.ticker "
-        f"FROM records r JOIN spellings s ON s.record = r.id WHERE {where} AND r.id <> ? LIMIT {MOST}",
-        [value, own["id"]],
+        f"FROM records r JOIN spellings s ON s.record = r.id WHERE {where} AND r.id <> ? {only}",
+        [value, own["id"], *([chosen] if chosen is not None else [])],
     ).fetchall()
 
 

@@ -1,32 +1,37 @@
 """Who was first: a family of coins as a tree, whose edges say what was done; and what to tell of one coin.
 
 family    the coins joined with one (`store/catalog/families.py`), each below the earlier coin most like it
+table     a family for programs
 check     what the library knows of an address, a ticker, a name or a picture, in sentences
 """
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from store.catalog import confusables, families
 from store.catalog.filters import REJECTED_FOR
 from store.duplicates import findings
+from store.duplicates.colours import are_recoloured
 from store.duplicates.findings import Suspect
+from store.errors import UnknownRecord
 from store.reading.reader import Reader
 from store.records import Tier
 
 MOST = 60  # coins of a tree, the oldest; the rest is counted
+_NO_EDGE = ("by way of others",)  # of a coin that no earlier one is like
 _FOUND = 10  # coins that a check tells of
 _DONE = {
     "exact picture": "same picture",
     "near picture": "picture changed",
     "mirrored": "mirrored",
-    "similar embedding": "redrawn or recoloured",
+    "similar embedding": "redrawn",
     "same name": "same name",
     "same ticker": "same ticker",
 }
+_DRAWN = {_DONE["near picture"], _DONE["mirrored"], _DONE["similar embedding"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,11 @@ class Member:
     sure: float  # that it is a copy of it, 0 to 1
 
     @property
+    def edge(self) -> str:
+        """How it came from the coin above it: "mirrored, 97 %"; "" for the first."""
+        return ", ".join([*self.done, *([_percent(self.sure)] if self.sure else [])]) if self.of else ""
+
+    @property
     def standing(self) -> str:
         """What became of it, in words."""
         if self.tier == "trash":
@@ -54,6 +64,15 @@ class Member:
         if self.tier == "pending":
             return "in review"
         return "approved" + (f" {day(self.approved_at)}" if self.approved_at else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A coin's place in the tree."""
+
+    member: Member
+    depth: int  # 0 for the first coin
+    up: int  # lines from it to the coin above it; 0 for the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +86,25 @@ class Family:
     def first(self) -> Member:
         """The coin that was there first."""
         return self.members[0]
+
+    def of(self, member: Member) -> Member:
+        """The coin that a member came from."""
+        return next(one for one in self.members if one.address == member.of)
+
+    @property
+    def tree(self) -> list[Branch]:
+        """The members line by line: each is followed by those that came from it, oldest first."""
+        below: dict[str, list[Member]] = {}
+        for member in self.members[1:]:
+            below.setdefault(member.of, []).append(member)
+        lines: list[Branch] = []
+        waiting = [(self.first, 0, 0)]
+        while waiting:
+            member, depth, line = waiting.pop()
+            lines.append(Branch(member, depth, len(lines) - line))
+            number = len(lines) - 1
+            waiting += [(one, depth + 1, number) for one in reversed(below.get(member.address, []))]
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +122,7 @@ class Told:
         """Such as "copy of Dogecoin (mirrored, 97 %), rejected 2026-11-02: copycat"."""
         one = self.member
         if self.original:
-            said = f"copy of {self.original} ({', '.join([*one.done, _percent(one.sure)])})"
+            said = f"copy of {self.original} ({one.edge})"
         elif self.copies:
             said = f"first of its family, {self.copies:,} like it"
         else:
@@ -93,16 +131,41 @@ class Told:
         return f"like {one.name} ({self.how}): {told}" if self.how else told
 
 
-def family(reader: Reader, address: str) -> Family:
-    """The coin's family; it alone if no other belongs to it. Raises UnknownRecord."""
-    reader.get(address)
+def family(reader: Reader, asked: str) -> Family:
+    """The family of a coin, by its address, or else of all that read as this ticker or name.
+
+    A coin that no other belongs to is alone in it. Raises UnknownRecord if there is none.
+    """
+    reader.catalog.actor.check_login()
     with reader.catalog.one_moment() as db:
+        named = db.execute("SELECT address FROM records WHERE folded = ?", [asked.strip().lower()]).fetchone()
+        address = named[0] if named else asked.strip()
         rows = _rows(db, address)
+        if not rows:
+            raise UnknownRecord(f"no coin has the address, ticker or name {asked!r}")
         shown = rows[:MOST]
-        if all(row["address"] != address for row in shown):
+        if named and all(row["address"] != address for row in shown):
             shown += [row for row in rows if row["address"] == address]
-        place = _places(rows)
-        return Family(tuple(_member(db, row, _above(db, row["address"], place)) for row in shown), len(rows))
+        place = _places(shown)
+        members = [_kin(db, row, place, rows[0]["address"]) for row in shown]
+    pictures = {row["address"]: row["image_hash"] for row in shown}
+    return Family(tuple(_with_colours(reader, one, pictures) for one in members), len(rows))
+
+
+def _with_colours(reader: Reader, one: Member, pictures: Mapping[str, str]) -> Member:
+    """The member, with whether its picture has other colours than that of the coin above it."""
+    if one.of not in pictures or not _DRAWN.intersection(one.done):
+        return one
+    own, above = ((pictures[address], reader.picture(address)) for address in (one.address, one.of))
+    if not are_recoloured(own, above, mirrored="mirrored" in one.done):
+        return one
+    return replace(one, done=("recoloured", *(said for said in one.done if said != _DONE["near picture"])))
+
+
+def _kin(db: sqlite3.Connection, row: sqlite3.Row, place: dict[str, int], first: str) -> Member:
+    """A member with the coin above it, which for one that no earlier coin is like is the first."""
+    member = _member(db, row, _above(db, row["address"], place))
+    return member if member.of or row["address"] == first else replace(member, of=first, done=_NO_EDGE)
 
 
 def _rows(db: sqlite3.Connection, address: str) -> list[sqlite3.Row]:
@@ -119,15 +182,16 @@ def _places(rows: Sequence[sqlite3.Row]) -> dict[str, int]:
 
 
 def _above(db: sqlite3.Connection, address: str, place: dict[str, int]) -> Suspect | None:
-    """The earlier coin that this one is most likely a copy of; the first one, where none is alike."""
-    earlier = [
-        one
-        for one in findings.suspects(db, address)
-        if place.get(one.other, len(place)) < place[address]
-        and not (one.judgement and one.judgement.verdict == "different")
-    ]
-    judged = [one for one in earlier if one.judgement and one.judgement.verdict == "copy of"]
-    return max(judged or earlier, key=lambda one: (one.confidence, -place[one.other]), default=None)
+    """The earlier coin that this one is most likely a copy of; None where none is alike."""
+    before = {one for one, number in place.items() if number < place[address]}
+    verdicts = findings.standing_verdicts(db, address)
+    for other, given in verdicts.items():
+        if given.verdict == "copy of" and other in before:
+            alike = findings.suspects(db, address, among=[other])
+            return alike[0] if alike else Suspect(address, other, "", "", "trash", (), False, given)
+    apart = {other for other, given in verdicts.items() if given.verdict == "different"}
+    earlier = findings.suspects(db, address, among=before - apart)
+    return max(earlier, key=lambda one: (one.confidence, -place[one.other]), default=None)
 
 
 def _member(db: sqlite3.Connection, row: sqlite3.Row, above: Suspect | None) -> Member:
@@ -151,7 +215,10 @@ def _member(db: sqlite3.Connection, row: sqlite3.Row, above: Suspect | None) -> 
 
 
 def _what_was_done(name: str, above: Suspect) -> tuple[str, ...]:
-    said = [_DONE[one.kind] for one in above.findings if one.kind in _DONE]
+    kinds = {one.kind for one in above.findings}
+    if kinds & {"exact picture", "near picture", "mirrored"}:
+        kinds.discard("similar embedding")  # the same said twice
+    said = [text for kind, text in _DONE.items() if kind in kinds]
     if above.has_other_letters:
         said.append("other lettering")
     if any(one.kind == "confusable name" for one in above.findings):
@@ -164,17 +231,38 @@ def _what_was_done(name: str, above: Suspect) -> tuple[str, ...]:
     return tuple(said) or ("alike",)
 
 
+def table(found: Family) -> list[dict[str, Any]]:
+    """The members line by line as in the tree, for programs."""
+    return [{**_plain(one.member), "depth": one.depth} for one in found.tree]
+
+
+def _plain(one: Member) -> dict[str, Any]:
+    return {
+        "token_address": one.address,
+        "token_name": one.name,
+        "ticker": one.ticker,
+        "tier": one.tier,
+        "copy_of": one.of or None,
+        "done": list(one.done),
+        "sure": one.sure if one.of else None,
+        "created_at": one.created_at,
+        "approved_at": one.approved_at,
+        "rejected_at": one.rejected_at,
+        "reason": one.reason,
+    }
+
+
 def check(reader: Reader, asked: str) -> list[Told]:
     """What the library knows of an address, a ticker or a name, however it is spelt; best match first."""
     with reader.catalog.one_moment() as db:
-        return [_told(db, address) for address in _called(db, asked.strip())]
+        return [_told(reader, db, address) for address in _called(db, asked.strip())]
 
 
 def tell(reader: Reader, address: str) -> Told:
     """What the library knows of one of its coins. Raises UnknownRecord."""
     reader.get(address)
     with reader.catalog.one_moment() as db:
-        return _told(db, address)
+        return _told(reader, db, address)
 
 
 def check_picture(reader: Reader, content: bytes) -> list[Told]:
@@ -184,20 +272,23 @@ def check_picture(reader: Reader, content: bytes) -> list[Told]:
     """
     prints = reader.duplicates.like_picture(content)
     with reader.catalog.one_moment() as db:
-        return _like_picture(db, prints)[:_FOUND]
+        return _like_picture(reader, db, prints)[:_FOUND]
 
 
-def _told(db: sqlite3.Connection, address: str, *, how: str = "") -> Told:
+def _told(reader: Reader, db: sqlite3.Connection, address: str, *, how: str = "") -> Told:
     rows = _rows(db, address)
     place = _places(rows)
-    own = _member(db, rows[place[address]], _above(db, address, place))
+    pictures = {row["address"]: row["image_hash"] for row in rows}
+    own = _with_colours(reader, _member(db, rows[place[address]], _above(db, address, place)), pictures)
     original = next((row["name"] for row in rows if row["address"] == own.of), "")
     waits = db.execute("SELECT 1 FROM unexamined WHERE record = ?", [rows[place[address]]["id"]]).fetchone()
     copies = len(rows) - 1 if place[address] == 0 else 0
     return Told(own, original, copies, how, is_examined=waits is None)
 
 
-def _like_picture(db: sqlite3.Connection, prints: Sequence[tuple[str, findings.Kind, float]]) -> list[Told]:
+def _like_picture(
+    reader: Reader, db: sqlite3.Connection, prints: Sequence[tuple[str, findings.Kind, float]]
+) -> list[Told]:
     """Coins with this picture, or one like it, nearest first."""
     told: list[Told] = []
     for picture, kind, sure in prints[:_FOUND]:
@@ -205,7 +296,7 @@ def _like_picture(db: sqlite3.Connection, prints: Sequence[tuple[str, findings.K
         rows = db.execute(
             "SELECT address FROM records WHERE image_hash = ? ORDER BY created_at LIMIT ?", [picture, _FOUND]
         )
-        told += [_told(db, row[0], how=how) for row in rows.fetchall()]
+        told += [_told(reader, db, row[0], how=how) for row in rows.fetchall()]
     return told
 
 
@@ -229,21 +320,10 @@ def _called(db: sqlite3.Connection, asked: str) -> list[str]:
 
 def as_json(told: Told) -> dict[str, Any]:
     """What is told, for programs."""
-    one = told.member
     return {
-        "token_address": one.address,
-        "token_name": one.name,
-        "ticker": one.ticker,
-        "tier": one.tier,
+        **_plain(told.member),
         "sentence": told.sentence,
-        "copy_of": one.of or None,
-        "done": list(one.done),
-        "sure": one.sure if one.of else None,
         "copies": told.copies,
-        "created_at": one.created_at,
-        "approved_at": one.approved_at,
-        "rejected_at": one.rejected_at,
-        "reason": one.reason,
         "picture": told.how or None,
     }
 

@@ -292,6 +292,7 @@ function make() {
     moved: el("span", { class: "moved", hidden: true }),
     strange: el("span", { class: "strange", hidden: true }, "mixed"),
     bar: el("span", { class: "bar", hidden: true }),
+    edge: el("span", { class: "edge", hidden: true }),
   };
   const expand = { "data-expand": "", role: "button", "aria-label": "Open", title: "Open (enter)" };
   const node = el(
@@ -316,6 +317,7 @@ function make() {
         parts.twin,
         parts.tags,
       ),
+      parts.edge,
     ),
     el("span", { class: "standing" }, parts.strange, parts.score),
     parts.pick,
@@ -365,8 +367,23 @@ function dress(node, card, { scores, index }) {
     setText(parts.age, card.blank || warns ? "" : ageOf(card));
     setAttribute(parts.age, "title", card.created ?? "");
     setText(parts.tags, warns ? "" : card.tags.join(", "));
+    grow(node, card.branch);
   }
   if (scores) standing(node, scores, index);
+}
+
+/**
+ * Puts a card at its place in a tree: how far in, how many lines below the coin that it came from, and how it did.
+ *
+ * @param {CardNode} node
+ * @param {Card["branch"]} branch
+ */
+function grow(node, { depth, up, edge } = { depth: 0, up: 0, edge: "" }) {
+  node.style.setProperty("--depth", String(depth));
+  node.style.setProperty("--up", String(up));
+  node.classList.toggle("grown", up > 0);
+  setText(node.parts.edge, edge);
+  setHidden(node.parts.edge, !edge);
 }
 
 /**

@@ -32,7 +32,7 @@ const FACETS = [
  *   fields: [label: string, value: string][],
  *   explorer: Link | null,
  *   mentions: Link,
- *   family: Link | null,
+ *   family: (Link & {copy: string, edge: string}) | null,
  *   history: {what: string, when: string}[],
  * }} Detail
  */
@@ -57,10 +57,11 @@ export function facts(grid, card, known) {
       "p",
       { class: "meta" },
       card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null,
+      detail?.family?.copy ? el("span", { class: "pill warn", title: detail.family.edge }, detail.family.copy) : null,
       born(card),
     ),
     ...(known?.comparison.others ?? []).slice(0, TWINS).map((twin) => evidence(grid, card.address, twin)),
-    detail?.family ? section("Family", el("p", {}, link(detail.family))) : null,
+    detail?.family ? family(detail.family) : null,
     description ? el("p", { class: "description", dir: "auto" }, description) : null,
     tags.length ? el("p", { class: "pills" }, ...tags.map((tag) => el("span", { class: "pill" }, tag))) : null,
     hit && grid.ranking ? section("Why it is here", breakdown(hit, grid.ranking)) : null,
@@ -189,6 +190,12 @@ function captions(caption) {
 /** @param {string} title @param {Element} body @param {string | null} facet */
 function section(title, body, facet = null) {
   return el("section", { class: facet ? `facet ${facet}` : null }, el("h3", {}, title), body);
+}
+
+/** @param {NonNullable<Detail["family"]>} family */
+function family({ copy, edge, ...tree }) {
+  const how = copy ? [el("p", {}, capital(`${copy}: ${edge}`))] : [];
+  return section("Family", el("div", {}, ...how, el("p", {}, link(tree))));
 }
 
 /** @param {Link} link */

@@ -22,6 +22,7 @@ import { undoable } from "./log.js";
  *   single: boolean,
  *   tiers?: string[],
  *   glyph?: string,
+ *   rest?: boolean,
  *   message: string,
  *   reasons: string[],
  *   goes: "" | "elsewhere" | "run" | "dialog",
@@ -89,7 +90,11 @@ export class Decisions {
       return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     if (action.to) follow(action.to + encodeURIComponent(addresses[0]));
     else if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
-    else this.add({ verb: action.verb, reason, ...about }, { hides: action.leaves ? addresses : null });
+    else {
+      const others = action.rest ? this.restOf(addresses) : [];
+      const rest = action.rest ? { others, seen: { ...this.about(others).seen, ...about.seen } } : {};
+      this.add({ verb: action.verb, reason, ...about, ...rest }, { hides: action.leaves ? addresses : null });
+    }
     if (everything) model.drop();
     model.passShadows();
     if (action.leaves) model.forget(addresses);
@@ -98,6 +103,17 @@ export class Decisions {
     if (action.leaves) tools.sayDone(done(action, name, reason));
     else tools.say(`${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
+  }
+
+  /**
+   * The coins that a decision about one settles with it: those that are selected, or else all others of the page.
+   *
+   * @param {string[]} addresses
+   */
+  restOf(addresses) {
+    const { selection, visible } = this.grid.model;
+    const among = selection.size ? [...selection.keys()] : visible;
+    return among.filter((address) => !addresses.includes(address));
   }
 
   /**

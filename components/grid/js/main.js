@@ -50,6 +50,7 @@ import { SIZES, Tools } from "./tools.js";
  *   actions: Action[],
  *   undoable: boolean,
  *   counted?: string,
+ *   isTree?: boolean,
  *   switches?: Switch[],
  *   undo: string[],
  *   redo: string[],
@@ -169,6 +170,7 @@ export class Grid {
       this.ranking.take(data.ranking, data);
     } else this.model.take(data.cards, data.elsewhere);
     this.model.hold(data.matching);
+    this.field.classList.toggle("tree", Boolean(data.isTree));
     this.paint({ glide: !first });
     this.coins.forget();
     if (first) this.panel.showNamed();

@@ -29,6 +29,7 @@ import { read, write } from "../../shell/js/storage.js";
  *   shadow?: string,
  *   row?: number,
  *   facets?: boolean,
+ *   branch?: {depth: number, up: number, edge: string},
  * }} Card
  */
 /** @typedef {{filter: string, generation: number, count: number}} Matching */

@@ -17,6 +17,7 @@ from store import Filter, Library, Record
 _FOUND = 8  # coins
 _VIEWS = {
     "Rules": places.RULES,
+    "Family of a coin": places.FAMILY,
     "Rejected coins": places.REJECTED,
     "Check captions": places.CAPTION_CHECK,
     "AI drafts": places.DRAFTS,

@@ -70,6 +70,11 @@ def all_coins(line: str) -> Link:
     return _view("pages/library.py", tab="All", library_words=line)
 
 
+def family(asked: str) -> Link:
+    """The family of a coin by its address, or of a ticker or a name."""
+    return _view("pages/library.py", tab="Family", family=asked)
+
+
 def prompt(parameters: Mapping[str, str]) -> Link:
     """The prompt that is made of examples, by these parameters."""
     return _view("pages/search.py", view="Use as prompt", **parameters)
@@ -98,6 +103,7 @@ def memory_of(address: str) -> Link:
     return _view("pages/memory.py", view="Browse", about=address)
 
 
+FAMILY = _view("pages/library.py", tab="Family")
 RULES = _view("pages/review.py", view="Rules")
 REJECTED = _view("pages/library.py", tab="Rejected")
 CAPTION_CHECK = _view("pages/captions.py", view="Check", captions_kind="fit")

@@ -125,6 +125,8 @@ def test_the_panel_says_who_was_first_of_the_family(library: Library) -> None:
     told = detail(library, library.get(COPY))["family"]
     assert told["label"].startswith("First seen: Coin 0, 2023-11-14, rejected 20")
     assert told["label"].endswith(": scam; 1 other")
-    assert told["href"] == f"library?tab=All&library_words=family%3A{COPY}"
+    assert told["href"] == f"library?tab=Family&family={COPY}"
+    assert told["copy"] == "copy of Coin 0"
+    assert told["edge"].startswith("picture changed, ")
     assert detail(library, library.get(ORIGINAL))["family"]["label"].startswith("This coin was first")
     assert detail(library, library.get(address(2)))["family"] is None

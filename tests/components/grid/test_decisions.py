@@ -433,3 +433,20 @@ def test_a_decision_that_waited_in_the_browser_is_done_if_nobody_moved_the_coin_
     assert reasons(done) == []
     assert reasons(asked) == ["approved by you in another window just now"]
     assert (library.get(address(0)).tier, library.get(address(1)).tier) == ("trash", "approved")
+
+
+def test_keeping_one_rejects_the_others_but_those_that_were_moved_since(library: Library) -> None:
+    seen = {address(number): library.get(address(number)).revision for number in (1, 2, 3)}
+    library.approve([address(3)], actor="ben")
+    keep = entry("keep", 1, others=[address(2), address(3)], seen=seen)
+    [told] = decide(library, keep)
+    assert told["refused"] == [{"item": address(3), "reason": "approved by ben just now"}]
+    job = library.jobs.of_decision(keep["id"])
+    assert job
+    assert library.jobs.wait(job.id, timeout=60)
+    assert [library.get(address(number)).tier for number in (1, 2, 3)] == ["pending", "trash", "approved"]
+    assert library.history(address=address(2), limit=1)[0].reason == "copy of Coin 1"
+    [again] = decide(library, keep)
+    assert again == told
+    [refused] = decide(library, entry("keep", 1, 2))
+    assert refused["refused"][0]["reason"] == "name the one coin that is kept"

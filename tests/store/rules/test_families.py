@@ -11,7 +11,7 @@ from store.importing.candidate import Candidate
 from store.library import Library
 from store.rules import families
 from tests.store.conftest import address, coin
-from tests.store.duplicates.copies import drawing, jpg, normalised_picture
+from tests.store.duplicates.copies import drawing, jpg, normalised_picture, recompressed, with_shifted_hue
 from tests.store.rules.conftest import COPY, ORIGINAL, OTHER, copied
 
 
@@ -135,3 +135,51 @@ def test_a_wave_of_one_picture_is_found_at_once_and_its_tree_has_a_limit(library
     assert (tree.count, len(tree.members)) == (families.MOST + 20, families.MOST + 1)
     assert tree.members[-1].address == newest
     assert tree.members[-1].of == ORIGINAL
+
+
+def test_a_tree_lists_each_coin_below_the_one_that_it_came_from(dogs: Library) -> None:
+    dogs.add([pictured(5, ImageOps.mirror(drawing(1)), token_name="Bark", ticker="BARK")])
+    dogs.duplicates.examine()
+    lines = families.family(dogs, ORIGINAL).tree
+    assert [(line.member.address, line.depth, line.up) for line in lines] == [
+        (ORIGINAL, 0, 0), (COPY, 1, 1), (address(5), 2, 1), (OTHER, 1, 3),
+    ]  # fmt: skip
+    assert [line.member.edge for line in lines][2] == "same picture, 100 %"
+    told = families.table(families.family(dogs, ORIGINAL))
+    assert [(one["token_address"], one["copy_of"]) for one in told][2] == (address(5), COPY)
+
+
+def test_a_family_is_found_by_ticker_and_name_and_an_address_in_any_case(dogs: Library) -> None:
+    assert families.family(dogs, ORIGINAL.upper().replace("0X", "0x")).count == 3
+    assert families.family(dogs, "dogecoin").count == 3
+    assert families.family(dogs, "$DOGE").count == 4, "a ticker asks for all that have it"
+    with pytest.raises(UnknownRecord, match="no coin has the address, ticker or name 'cat'"):
+        families.family(dogs, "cat")
+
+
+def test_a_judged_copy_stands_below_its_original_whatever_else_it_is_like(dogs: Library) -> None:
+    dogs.duplicates.judge(address(4), "copy of", [COPY], actor="ann")
+    own = next(one for one in families.family(dogs, COPY).members if one.address == address(4))
+    assert (own.of, own.done, own.sure) == (COPY, ("so judged by ann",), 1.0)
+
+
+def test_a_coin_that_no_earlier_one_is_like_stands_below_the_first(library: Library) -> None:
+    library.add([coin(1, ticker="ONE"), coin(2, ticker="TWO"), copied(3, of=1, ticker="THREE")])
+    library.duplicates.examine()
+    library.duplicates.judge(address(3), "copy of", [address(2)], actor="ann")
+    members = {one.address: one for one in families.family(library, address(3)).members}
+    assert members[address(2)].of == ORIGINAL
+    assert members[address(2)].edge == "by way of others"
+
+
+def test_a_copy_in_other_colours_is_called_recoloured(library: Library) -> None:
+    library.add(
+        [
+            pictured(1, drawing(1), token_name="Blue", ticker="BLUE"),
+            pictured(2, with_shifted_hue(drawing(1)), token_name="Green", ticker="GREEN"),
+            pictured(3, recompressed(drawing(1)), token_name="Small", ticker="SMALL"),
+        ]
+    )
+    library.duplicates.examine()
+    members = families.family(library, ORIGINAL).members
+    assert [one.done for one in members] == [(), ("recoloured",), ("picture changed",)]
