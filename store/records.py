@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
+from store.addresses import spelling
 from store.errors import InvalidRecord
 
 Tier = Literal["pending", "approved", "library", "trash"]
@@ -31,8 +32,6 @@ UNFIT = "unfit"  # the key for a person's verdict on whether it is unfit for the
 PICTURE_TEXT = "picture_text"  # the sidecar's key for a person's correction of the picture's text
 ORIGINAL = "original_picture"  # … for the bytes, format and pixels of the picture that was imported
 
-# base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
-_SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _CHAIN = re.compile(r"(.+)@([1-9][0-9]{0,9})")  # an address that a library has on another chain, too
 _MADE_UP = re.compile(r"local-[0-9a-z]+(?:-[0-9a-z]+)*")
@@ -113,14 +112,28 @@ def checked_address(address: object) -> str:
     text = address.strip() if isinstance(address, str) else ""
     if (parts := _CHAIN.fullmatch(text)) and not is_made_up(parts[1]):
         return f"{checked_address(parts[1])}@{parts[2]}"
-    if _EVM.fullmatch(text):
-        return text.lower()
-    if _SOLANA.fullmatch(text) or (_MADE_UP.fullmatch(text) and len(text) <= 64):
+    if _MADE_UP.fullmatch(text) and len(text) <= 64:
         return text
+    if (found := spelling(text)) is not None:
+        return found[1]
     raise InvalidRecord(
-        f"token address {_short(address)} is neither base58 of 32 to 44 characters (Solana) "
-        "nor 0x with 40 hex digits (EVM)"
+        f"token address {_short(address)} is neither base58 of 32 to 44 characters (Solana), 0x with 40 "
+        "hex digits (EVM), nor an address of Tron, TON, Sui, Aptos, Starknet, Cosmos or NEAR"
     )
+
+
+def as_stored(address: str) -> str:
+    """The spelling in which an address is stored; a text that is none is unchanged."""
+    try:
+        return checked_address(address)
+    except InvalidRecord:
+        return address
+
+
+def chains_of(address: str) -> str:
+    """The kind of chain that an address is of, for people; "" for a made-up one."""
+    found = spelling(bare_address(address))
+    return found[0] if found else ""
 
 
 def made_up_address(content: bytes) -> str:

@@ -67,7 +67,8 @@ store/catalog store/fetching store/sessions
 store/disk
 store/operations
 store/outcome
-store/records store/permissions store/identity store/errors store/settings store/progress store/lru
+store/records store/permissions store/identity
+store/addresses store/errors store/settings store/progress store/lru
 """
 LEVEL = {layer_entry: -level for level, line in enumerate(LAYERS.split("\n")) for layer_entry in line.split()}
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from store.catalog import blockers, coin_sets, families, history, words
 from store.disk.sqlite_values import marks
-from store.records import Facet, Tier, is_evm
+from store.records import Facet, Tier, as_stored
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
 REJECTED_FOR = (
@@ -167,7 +167,7 @@ def _words(filter: Filter) -> Iterator[FilterCondition]:
     if words := filter.words.strip():
         asked = f"{{name ticker description caption picture}} : ({matching(words)})"
         address = words.strip('"')
-        meant = address.lower() if is_evm(address) else address
+        meant = as_stored(address)
         selects = (by_words, "id FROM records WHERE address = ?")
         yield FilterCondition(values=(asked, meant), selects=selects, reads_words=True, is_listed=True)
     for column, texts in (("picture", filter.picture_texts), ("name", filter.names)):

@@ -27,7 +27,7 @@ from store.disk.layout import Layout
 from store.disk.sqlite_values import marks
 from store.errors import UnknownRecord
 from store.lru import LruCache
-from store.records import TIERS, Facet, Record, Tier, is_evm
+from store.records import TIERS, Facet, Record, Tier, as_stored
 
 _NEWEST, _FIELDS = 300, 12  # records that are looked at, and fields that are named
 _NO_MEASURES = ("created_at", "decimals", "chainId", "id")  # numbers by which nobody orders coins
@@ -40,7 +40,7 @@ def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: i
     """
     where, values = conditions(filter)
     address = text.strip()
-    spelt = address.lower() if is_evm(address) else address
+    spelt = as_stored(address)
     meant = db.execute(f"{SELECT_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
     if meant:
         return [record_of(meant)]

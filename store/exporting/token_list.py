@@ -13,7 +13,7 @@ from typing import Any
 
 from store.errors import BadSource
 from store.importing.metadata import MAX_DECIMALS, chain_id, is_empty, whole_number
-from store.records import Record, bare_address, is_evm, is_made_up
+from store.records import Record, bare_address, chains_of, is_evm, is_made_up
 
 FILE = "tokenlist.json"
 MAX_TOKENS = 10_000
@@ -84,6 +84,9 @@ def check_token(record: Record) -> None:
     """Raises BadSource for a coin that no token list can name."""
     if is_made_up(record.address):
         raise BadSource("it has no address on a chain, which a token list needs")
+    chains = chains_of(record.address)
+    if not is_evm(record.address) and chains != "Solana":
+        raise BadSource(f"its address is one of {chains}, for which a token list has no place")
     chain = record.sidecar.get("chainId")
     if not is_empty(chain) and chain_id(chain) is None:
         raise BadSource(f"its chainId {chain!r} is no chain's number, which a token list needs")

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
+from store.addresses import bytes_of_base58
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
 from store.importing.names import BY_CHAIN, INNER, NAMES, PERHAPS, PICTURES, READ, plain
@@ -18,6 +19,7 @@ from store.records import (
     MAX_TAG,
     MAX_TAGS,
     MAX_TICKER,
+    chains_of,
     checked_address,
     sidecar_bytes,
 )
@@ -41,7 +43,6 @@ _CHAINS = {  # as DexScreener, GeckoTerminal and others call them
     "arbitrum": 42161, "arbitrum-one": 42161, "avalanche": 43114, "avax": 43114, "linea": 59144,
     "blast": 81457,
 }  # fmt: skip
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 IMPORT_TIME = "created_at_is_import_time"  # the sidecar's key for a coin that names no date of its own
 FILLED_IN = "filled_in"  # … for what was missing in a library of another program
 GIVEN = "_given"  # the end of keys that keep what a field says and cannot hold …
@@ -150,19 +151,16 @@ def _moments(text: str) -> Iterator[int]:
 def address_in(text: object) -> str | None:
     """The address of a coin that this text is; None for any other text.
 
-    A text that merely looks like base58, as many checksums do, does not make exactly 32 bytes.
+    A text that merely looks like base58, as many checksums do, does not make exactly 32 bytes; one of 0x and
+    64 digits is mostly a hash.
     """
     try:
         address = checked_address(text)
     except MemedexError:
         return None
-    if address.startswith(("0x", "local-")):
-        return address
-    value = 0
-    for sign in address:
-        value = value * 58 + _BASE58.index(sign)
-    ones = len(address) - len(address.lstrip("1"))
-    return address if (value.bit_length() + 7) // 8 + ones == 32 else None
+    chains = chains_of(address)
+    is_hash = chains == "Aptos and Starknet" or (chains == "Solana" and bytes_of_base58(address) != 32)
+    return None if is_hash else address
 
 
 def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:

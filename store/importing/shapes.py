@@ -133,7 +133,7 @@ def _is_by_address(value: Any) -> bool:
 
 def _address(key: str) -> str | None:
     """The address that a key is, also behind its chain as in `solana:ADDRESS`."""
-    return address_in(key.rpartition(":")[2])
+    return address_in(key) or address_in(key.partition(":")[2]) or address_in(key.rpartition(":")[2])
 
 
 def _is_by_chain(value: Any) -> bool:
