@@ -41,7 +41,7 @@ class Conversations:
     ) -> AdoptionReport:
         """Take the messages of all of them; those that are here already stay as they are."""
         adoption, transcripts = Adoption(memory, survey, request, progress), memory.transcripts
-        ids, read = SessionIds(transcripts.entries), TranscriptReport()
+        ids, read = SessionIds(transcripts.entries.database), TranscriptReport()
         for session in _sessions(survey.path):
             if progress.cancelled:
                 return adoption.report

@@ -72,7 +72,7 @@ class MemorySource:
                 rows = db.execute(
                     "SELECT c.number AS change_, c.id AS id_, p.*, v.vector FROM changes c "
                     f"LEFT JOIN {table} p ON p.id = c.id {joined(kind.kind)} "
-                    "WHERE c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
+                    "WHERE +c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
                     [table, _cursor(kind), BATCH],
                 ).fetchall()
             if not rows:
@@ -143,7 +143,7 @@ def behind(kind: Entries) -> int:
         return max(1, kind.count())
     with kind.database.reading() as db:
         row = db.execute(
-            "SELECT count(*) FROM changes WHERE tbl = ? AND number > ?", [kind.kind.table, _cursor(kind)]
+            "SELECT count(*) FROM changes WHERE +tbl = ? AND number > ?", [kind.kind.table, _cursor(kind)]
         ).fetchone()
     return int(row[0])
 

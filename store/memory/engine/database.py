@@ -19,6 +19,7 @@ from store.memory.engine.kind import MemoryKind
 VERSIONS = versions_in(Path(__file__).parent / "schema")  # one that was ever released is never changed
 VERSION = len(VERSIONS)
 _DAMAGED = -1  # a checksum that fits no row
+_CACHE = 65_536  # KiB at most for a writer: ids of imported rows are in no order, each needs another page
 _OWN = {"meta", "changes", "decisions", "history"}  # tables of ours, whatever the number of its version
 
 # The tables whose rows have a checksum, each with what tells its rows apart (SQL).
@@ -149,6 +150,7 @@ class Database(SqliteFile):
     def _open_to_write(self, *, is_made: bool, version: int) -> None:
         move_foreign_logs(self.path, disk=self._disk)
         self._connections.writer = db = self._connect()
+        db.execute(f"PRAGMA cache_size = -{_CACHE}")
         if not is_made:
             prepare(db, version=version, before=lambda: self._disk.step("schema", self.path))
         checksums.follow(db, _summed(db))

@@ -24,25 +24,29 @@ class _Form(NamedTuple):
     kind: str
     has: tuple[str, ...]  # one of these is in every match
     pattern: re.Pattern[str]  # its last group is the secret; without one, all of it
+    in_long_word: bool  # that one is in a long word, which are a small part of most texts
 
 
-def _form(kind: str, has: str, pattern: str) -> _Form:
-    return _Form(kind, tuple(has.split()), re.compile(pattern))
+def _form(kind: str, has: str, pattern: str, *, in_long_word: bool = True) -> _Form:
+    return _Form(kind, tuple(has.split()), re.compile(pattern), in_long_word)
+
+
+_LONG_WORD = re.compile(r"[A-Za-z0-9_.:/=-]{15,}")  # the shortest key with a prefix has 15 characters
 
 
 _FORMS = (
     _form("private key", "-----BEGIN", (
         r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
         r"(?:[\s\S]{1,8000}?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|(?:\\n|[\sA-Za-z0-9+/=]){16,})"
-    )),
+    ), in_long_word=False),
     # A key pair of Solana, as its command line stores it.
-    _form("private key", "[", r"\[(?:\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\]"),
+    _form("private key", "[", r"\[(?:\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\]", in_long_word=False),
     _form("recovery phrase", "nemonic phrase MNEMONIC Phrase PHRASE", (
         r"(?i)(?:mnemonic|(?:seed|recovery|secret)[ _]?phrase)\W{1,8}"
         r"(?P<secret>(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8})\b"
-    )),
+    ), in_long_word=False),
     _form("API key", "sk-", (
-        r"(?<![\w-])sk-(?:(?:ant|proj|or|svcacct|admin|lf|None)-[\w-]{16,}"
+        r"sk-(?<![\w-]sk-)(?:(?:ant|proj|or|svcacct|admin|lf|None)-[\w-]{16,}"
         r"|(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,})"
     )),
     _form("API key", "k_live_ k_test_ whsec_", r"(?<!\w)(?:[srp]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}"),
@@ -73,13 +77,22 @@ _FORMS = (
     )),
     _form("bot token", ":AA", r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
     _form("token", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}"),
-    _form("bearer token", "earer EARER", r"(?i)\bbearer\s+(?P<secret>(?=[^\s\"']*\d)[\w.~+/=-]{16,})"),
-    _form("password", "asic BASIC", r"(?i)authorization\W{1,6}basic\s+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})"),
-    _form("password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]*:(?P<secret>[^\s:/@\"'<>]{3,})@[\w.\[-]"),
-    _form("API key", "api-key= api_key= apikey= access_token=", (
+    _form("bearer token", "earer EARER", (
+        r"(?i)\bbearer\s+(?P<secret>(?=[^\s\"']*\d)[\w.~+/=-]{16,})"
+    ), in_long_word=False),
+    _form("password", "asic BASIC", (
+        r"(?i)authorization\W{1,6}basic\s+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})"
+    ), in_long_word=False),
+    _form("password", "://", (
+        r"://(?<=[a-z0-9+.-]{2}://)[^\s:/@\"'<>]*:(?P<secret>[^\s:/@\"'<>]{3,})@[\w.\[-]"
+    ), in_long_word=False),
+    _form("API key", "key= access_token=", (
         r"[?&](?:api[-_]?key|access_token)=(?P<secret>(?=[^&\s\"']*\d)[^&\s\"'<>\\)]{12,})"
-    )),
+    ), in_long_word=False),
 )  # fmt: skip
+_OTHER_FORMS = tuple(form for form in _FORMS if not form.in_long_word)
+_ANY_KEY = re.compile("|".join(re.escape(one) for form in _FORMS if form.in_long_word for one in form.has))
+_SHORTEST = 10  # characters of a text with a secret
 _VARIABLES = ("KEY", "TOKEN", "SECRET", "PASS", "PWD")
 _NAMES = (  # in lower case
     "api_key", "api-key", "apikey", "secret", "access_key", "access-key", "accesskey", "_token", "-token",
@@ -136,7 +149,10 @@ def _masked_field(name: Any, value: Any, found: Counter[str]) -> Any:
 
 
 def _masked_text(text: str, found: Counter[str]) -> str:
-    for form in _FORMS:
+    if len(text) < _SHORTEST:
+        return text
+    has_key = _ANY_KEY.search("\n".join(_LONG_WORD.findall(text)))
+    for form in _FORMS if has_key else _OTHER_FORMS:
         if any(one in text for one in form.has):
             text = form.pattern.sub(partial(_replaced, kind=form.kind, found=found), text)
     if "=" in text and any(one in text for one in _VARIABLES):

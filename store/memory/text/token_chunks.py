@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from store.memory.text.extraction import ContentType
-from store.memory.text.tokens import count_tokens, tail_of
+from store.memory.text.tokens import count_tokens, estimated_tokens, has_at_most, tail_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ _SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’)\]]*\s+|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`text[start:end]` and its number of tokens."""
+    """`text[start:end]` and its number of tokens, estimated for a text that is one chunk in any case."""
 
     start: int
     end: int
@@ -60,6 +60,8 @@ def chunk_text(text: str, content_type: ContentType, *, sizes: Sizes = SIZES) ->
     Assistants' text is cut between Markdown blocks, and code blocks stay whole even if that makes a chunk
     longer, as long as the model can read it; tool output is cut between lines, users' text between sentences.
     """
+    if has_at_most(text, sizes.limit):  # counting would take half as long again as all the rest of an import
+        return [Chunk(0, len(text), estimated_tokens(text))]
     if (tokens := count_tokens(text)) <= sizes.limit:
         return [Chunk(0, len(text), tokens)]
     units = list(_units(text, content_type, sizes))

@@ -9,11 +9,29 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 NAME = "cl100k_base"
+_SAMPLE = 200  # characters, by which longer texts are estimated
 
 
 def count_tokens(text: str) -> int:
     """How many tokens the text has; special tokens in it count as text."""
     return len(_encoding.get().encode(text, disallowed_special=()))
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens the text has, by its first 200 characters; exactly, if it is not longer."""
+    if len(text) <= _SAMPLE:
+        return count_tokens(text)
+    estimated = count_tokens(text[:_SAMPLE]) * len(text) // _SAMPLE
+    return min(estimated, _most(text))
+
+
+def has_at_most(text: str, tokens: int) -> bool:
+    """Whether the text surely has no more tokens than this, without counting them."""
+    return _most(text) <= tokens
+
+
+def _most(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))  # each token has a byte at least
 
 
 def tail_of(text: str, *, tokens: int) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path, PureWindowsPath
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -225,7 +226,7 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
         head = _head(sample, records, source)
         _describe(session, head, source)
         _identify(session, path, [*sample, head])
-        if source.aside and not path.name.startswith(_AGENT):
+        if source.aside and not path.name.startswith(_AGENT) and _may_have(path, source.aside):
             yield from _with_helpers(session, records, source)
             return
         settle = source.settle or iter
@@ -271,6 +272,13 @@ def _may_be_known(path: Path) -> bool:
     with open_regular(path) as file:
         start = file.read(_READ).decode("utf-8", "replace")
     return any(f'"{name}"' in start for name in NAMES)
+
+
+def _may_have(path: Path, sign: str) -> bool:
+    """Whether a record of this file may have a sign of one value, which is looked for in its bytes."""
+    name = sign.partition("=")[0]
+    with open_regular(path) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return bool(re.search(rb'"%s"\s*:\s*(?!false|\s)' % name.encode(), content))
 
 
 def _head(sample: list[Record], records: "Callable[[Session], Iterator[Record]]", source: Source) -> Record:

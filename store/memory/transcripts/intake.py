@@ -2,37 +2,42 @@
 
 import json
 import sqlite3
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Self
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
 from store.memory.engine import foreign_metadata
+from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.secrets import told
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
-from store.memory.transcripts.files import NAMED, Session
+from store.memory.transcripts.files import NAMED, Session, read_sessions
 from store.memory.transcripts.messages import Message
 from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
-_MESSAGES, _CHARACTERS = 2_000, 8_000_000  # of one transaction, whichever comes first
-_WAITING = 2  # transactions
+_MESSAGES, _CHARACTERS = 4_000, 16_000_000  # of one transaction, whichever comes first
 _LOOKED_UP = 200  # messages, in one question whether they are there
 _AT_ONCE = 1_000  # rows of one statement
 _EVENTS = 5_000
 _COLUMNS = (
     "id", "user_id", "session_id", "project_slug", "sequence", "role", "content", "turn", "ts",
     "text_content",
+)  # fmt: skip
+_CHUNK = (
+    "id", "parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index",
+    "total_chunks", "span_start", "span_end", "token_count", "source_text",
 )  # fmt: skip
 _CHANGED = "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES (?, ?, ?)"
 _KINDS = 8  # of records without a message, named in one note
@@ -57,6 +62,19 @@ class TranscriptReport:
     masked: Counter[str] = field(default_factory=Counter)  # secrets of what is new, by what they are
     embedded: bool = True  # False: `embed_new` goes on
 
+    def add(self, other: "TranscriptReport") -> None:
+        """Count what another one says as well."""
+        self.sessions += other.sessions
+        self.messages += other.messages
+        self.changed += other.changed
+        self.events += other.events
+        self.present += other.present
+        self.refused += other.refused
+        self.without_text += other.without_text
+        self.notes += other.notes
+        self.skipped += other.skipped
+        self.masked += other.masked
+
     def tell(self) -> None:
         """Note how many records hold no message, and which secrets are masked."""
         if self.masked:
@@ -78,40 +96,57 @@ class TranscriptReport:
         )
 
 
-class Intake:
-    """Sessions on their way in: while one batch is written, the next one is cut and another one read."""
+class Write(Protocol):
+    """What is written in one transaction."""
 
-    def __init__(self, entries: Entries, report: TranscriptReport, progress: Progress) -> None:
-        self._entries, self._report, self._progress = entries, report, progress
-        self._ids = SessionIds(entries)
+    def into(self, entries: Entries, report: TranscriptReport) -> None:
+        """Write it, and count it in the report."""
+
+
+class Intake:
+    """Sessions on their way in: what is new in them is handed out to be written."""
+
+    def __init__(
+        self,
+        database: Database,
+        report: TranscriptReport,
+        progress: Progress,
+        *,
+        write: Callable[[Write], None],
+        settle: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`write` may return before it has written; `settle` returns when all is written."""
+        self._database, self._report, self._progress = database, report, progress
+        self._write, self._are_written = write, settle
+        self._ids = SessionIds(database)
         self._fresh: list[_Fresh] = []
         self._size = 0  # characters of them
-        self._cutter, self._writing = ThreadPoolExecutor(1, "cutting"), ThreadPoolExecutor(1, "writing")
-        self._written = deque[Future[None]]()
 
-    def __enter__(self) -> Self:
-        return self
+    def take_all(self, paths: Iterable[Path], *, user_id: str) -> None:
+        """Add what is new in all sessions of these folders and files; if cancelled, those added stay."""
+        for session in chain.from_iterable(map(read_sessions, paths)):
+            if self._progress.cancelled:
+                break
+            if isinstance(session, Refusal):
+                self._report.refused.append(session)
+                continue
+            session.user_id = session.user_id or user_id
+            self._take(session)
+        self._flush()
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._settle()
-        finally:
-            for pool in (self._cutter, self._writing):
-                pool.shutdown(cancel_futures=True)
-
-    def take(self, session: Session) -> None:
-        """Add the new messages and events of one session; if cancelled, those added stay."""
+    def _take(self, session: Session) -> None:
         report, progress = self._report, self._progress
         if self._ids.may_be_waiting(session):  # what it is compared with has to be there
-            self._settle()
+            self._flush()
+            self._are_written()
+            self._ids.all_are_written()
         if said := self._ids.choose(session):
             report.notes.append(said)
         progress.what, before = f"reading {session.session_id}", progress.done
         for batch in batches(enumerate(session.messages()), _LOOKED_UP, progress):
             self._take_messages(session, batch)
         for lines in batches(enumerate(session.events()), _EVENTS, progress):
-            self._write(_take_events, session, lines)
+            self._write(_Events(session.user_id, session.session_id, lines))
         report.refused += session.refused
         report.skipped += session.skipped
         report.notes += session.unread[:NAMED]
@@ -120,12 +155,12 @@ class Intake:
         if progress.done > before:
             report.sessions.append(session.session_id)
             if session.title:
-                self._write(_store_title, session)
+                self._write(_Title(session.user_id, session.session_id, session.title))
         elif not (session.refused or session.unread or session.skipped or progress.cancelled):
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
     def _take_messages(self, session: Session, batch: Sequence[tuple[int, Message]]) -> None:
-        with self._entries.database.reading() as db:
+        with self._database.reading() as db:
             known = {
                 row["sequence"]: row
                 for row in db.execute(
@@ -142,7 +177,9 @@ class Intake:
                     id, session.user_id, session.session_id, session.project_slug, sequence,
                     message["role"], content, message["turn"], message["ts"], text,
                 )  # fmt: skip
-                self._fresh.append(_Fresh(id, row, message, is_change=before is not None))
+                self._fresh.append(
+                    _Fresh(row, _chunks(row, message), message.get("masked", {}), before is not None)
+                )
                 self._size += len(content)
             else:
                 self._report.present += 1
@@ -152,118 +189,111 @@ class Intake:
     def _flush(self) -> None:
         if fresh := self._fresh:
             self._fresh, self._size = [], 0
-            self._write(_store_messages, fresh, self._cutter.submit(_cut, fresh))
-
-    def _write(self, store: Callable[..., None], *arguments: Any) -> None:
-        while len(self._written) >= _WAITING:
-            self._written.popleft().result()
-        self._written.append(self._writing.submit(store, self._entries, self._report, *arguments))
-
-    def _settle(self) -> None:
-        """Wait until all that was read is written."""
-        self._flush()
-        while self._written:
-            self._written.popleft().result()
-        self._ids.all_are_written()
+            self._write(_Messages(fresh))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
     """A message that is new, or says something else than before."""
 
-    id: str
     row: tuple[Any, ...]  # as `_COLUMNS`
-    message: Message
+    chunks: Sequence[tuple[Any, ...]]  # as `_CHUNK`
+    masked: Mapping[str, int]
     is_change: bool
 
     @property
-    def text(self) -> str | None:
-        return str(self.row[-1]) if self.row[-1] else None
+    def id(self) -> str:
+        return str(self.row[0])
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self.row[-1])
 
 
-def _cut(fresh: Sequence[_Fresh]) -> dict[str, list[dict[str, Any]]]:
-    return {one.id: _vector_rows(one) for one in fresh}
+@dataclass(frozen=True, slots=True)
+class _Messages:
+    fresh: Sequence[_Fresh]
 
-
-def _store_messages(
-    entries: Entries,
-    report: TranscriptReport,
-    fresh: Sequence[_Fresh],
-    cut: "Future[dict[str, list[dict[str, Any]]]]",
-) -> None:
-    chunks, now = cut.result(), _now(entries)
-    with entries.database.writing() as db:
-        ids = [one.id for one in fresh]
-        there = {row[0] for row in db.execute(f"SELECT id FROM transcripts WHERE id IN ({marks(ids)})", ids)}
-        kept = [one for one in fresh if one.is_change or one.id not in there]
-        report.present += len(fresh) - len(kept)  # another import of the same session was quicker
+    def into(self, entries: Entries, report: TranscriptReport) -> None:
+        now = _now(entries)
+        with entries.database.writing() as db:
+            ids = [one.id for one in self.fresh]
+            query = f"SELECT id FROM transcripts WHERE id IN ({marks(ids)})"
+            there = {row[0] for row in db.execute(query, ids)}
+            kept = [one for one in self.fresh if one.is_change or one.id not in there]
+            report.present += len(self.fresh) - len(kept)  # another import of the same session was quicker
+            for one in kept:
+                if one.is_change:
+                    _remove_chunks(db, one.id)
+                    db.execute("DELETE FROM transcripts WHERE id = ?", [one.id])
+            _insert(db, "transcripts", (*_COLUMNS, "synced_at"), [(*one.row, now) for one in kept])
+            chunks = [(*row, now) for one in kept for row in one.chunks]
+            _insert(db, KIND.table, (*_CHUNK, "created_at"), chunks)
+            changed = [(KIND.name, KIND.table, row[0]) for row in chunks]
+            _insert(db, "changes", ("kind", "tbl", "id"), changed, verb="INSERT OR REPLACE")
+        report.changed += sum(one.is_change for one in kept)
+        report.messages += sum(one.has_text for one in kept if not one.is_change)
+        report.without_text += sum(not one.has_text for one in kept if not one.is_change)
         for one in kept:
-            if one.is_change:
-                _remove_chunks(db, one.id)
-                db.execute("DELETE FROM transcripts WHERE id = ?", [one.id])
-        _insert(db, "transcripts", (*_COLUMNS, "synced_at"), [(*one.row, now) for one in kept])
-        rows = [{**row, "created_at": now} for one in kept for row in chunks[one.id]]
-        if rows:
-            _insert(db, KIND.table, tuple(rows[0]), [tuple(row.values()) for row in rows])
-        db.executemany(_CHANGED, [(KIND.name, KIND.table, row["id"]) for row in rows])
-    report.changed += sum(one.is_change for one in kept)
-    report.messages += sum(bool(one.text) for one in kept if not one.is_change)
-    report.without_text += sum(not one.text for one in kept if not one.is_change)
-    for one in kept:
-        report.masked += one.message.get("masked", {})
+            report.masked += Counter(one.masked)
 
 
 def _insert(
-    db: sqlite3.Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    db: sqlite3.Connection,
+    table: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    *,
+    verb: str = "INSERT",
 ) -> None:
     """Insert many rows in few statements: full text writes a segment for each, which has to be merged."""
     one = f"({marks(columns)})"
     for part in batches(rows, _AT_ONCE):
         db.execute(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}",
+            f"{verb} INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}",
             [value for row in part for value in row],
         )
 
 
-def _take_events(
-    entries: Entries,
-    report: TranscriptReport,
-    session: Session,
-    lines: Sequence[tuple[int, Mapping[str, Any]]],
-) -> None:
-    now = _now(entries)
-    rows = []
-    for sequence, line in lines:
-        try:
-            rows.append(
-                events.row_of(
-                    line,
-                    user=session.user_id,
-                    session=session.session_id,
-                    sequence=sequence,
-                    synced_at=now,
+@dataclass(frozen=True, slots=True)
+class _Events:
+    user: str
+    session: str
+    lines: Sequence[tuple[int, Mapping[str, Any]]]
+
+    def into(self, entries: Entries, report: TranscriptReport) -> None:
+        now, rows = _now(entries), list[tuple[Any, ...]]()
+        for place, line in self.lines:
+            try:
+                row = events.row_of(line, user=self.user, session=self.session, sequence=place, synced_at=now)
+                rows.append(row)
+            except ValueError as error:
+                item = f"{self.session}: event {place + 1}"
+                report.refused.append(Refusal(item, f"left out: {error}"))
+        with entries.database.writing() as db:
+            added = events.insert(db, rows)
+        for _, line in self.lines if added else ():
+            report.masked += line.get("masked", {})
+        report.events += added
+        report.present += len(rows) - added
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    user: str
+    session: str
+    title: str
+
+    def into(self, entries: Entries, report: TranscriptReport) -> None:
+        id = facts_id(self.user, self.session)
+        with entries.database.writing() as db:
+            facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
+            if facts.get("title") != self.title:
+                text = json.dumps({**facts, "title": self.title})
+                db.execute(
+                    "INSERT OR REPLACE INTO adopted (kind, id, metadata) VALUES (?, ?, ?)",
+                    [KIND.name, id, text],
                 )
-            )
-        except ValueError as error:
-            item = f"{session.session_id}: event {sequence + 1}"
-            report.refused.append(Refusal(item, f"left out: {error}"))
-    with entries.database.writing() as db:
-        added = events.insert(db, rows)
-    for _, line in lines if added else ():
-        report.masked += line.get("masked", {})
-    report.events += added
-    report.present += len(rows) - added
-
-
-def _store_title(entries: Entries, _: TranscriptReport, session: Session) -> None:
-    id = facts_id(session.user_id, session.session_id)
-    with entries.database.writing() as db:
-        facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
-        if facts.get("title") != session.title:
-            text = json.dumps({**facts, "title": session.title})
-            db.execute(
-                "INSERT OR REPLACE INTO adopted (kind, id, metadata) VALUES (?, ?, ?)", [KIND.name, id, text]
-            )
 
 
 def facts_id(user: str, session: str) -> str:
@@ -287,28 +317,20 @@ def _says_otherwise(before: sqlite3.Row, message: Message, content: str, text: s
     return before["content"] != content and comparable_json(before["content"]) != comparable_json(content)
 
 
-def _vector_rows(one: _Fresh) -> list[dict[str, Any]]:
-    _, user, session, project, *_ = one.row
+def _chunks(row: tuple[Any, ...], message: Message) -> list[tuple[Any, ...]]:
+    """The rows of a message's chunks, as `_CHUNK`."""
+    parent, user, session, project, *_ = row
     rows = []
-    for content_type, text in extract_all_embeddable_content(one.message).items():
-        chunks = chunk_text(text, content_type) if text else []
-        rows += [
-            {
-                "id": f"{one.id}_{content_type}_{index}",
-                "parent_id": one.id,
-                "user_id": user,
-                "session_id": session,
-                "project_slug": project,
-                "content_type": content_type,
-                "chunk_index": index,
-                "total_chunks": len(chunks),
-                "span_start": chunk.start,
-                "span_end": chunk.end,
-                "token_count": chunk.tokens,
-                "source_text": text[chunk.start : chunk.end] if text else "",
-            }
-            for index, chunk in enumerate(chunks)
-        ]
+    for content_type, text in extract_all_embeddable_content(message).items():
+        if text:
+            chunks = chunk_text(text, content_type)
+            rows += [
+                (
+                    f"{parent}_{content_type}_{index}", parent, user, session, project, content_type, index,
+                    len(chunks), one.start, one.end, one.tokens, text[one.start : one.end],
+                )
+                for index, one in enumerate(chunks)
+            ]  # fmt: skip
     return rows
 
 

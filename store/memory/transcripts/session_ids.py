@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from store.memory.engine.entries import Entries
+from store.memory.engine.database import Database
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.transcripts import events
 from store.memory.transcripts.files import Session
@@ -55,8 +55,8 @@ class _Conversation:
 class SessionIds:
     """The ids of the sessions of one import; what is stored is read once."""
 
-    def __init__(self, entries: Entries) -> None:
-        self._entries = entries
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._read: dict[tuple[str, str], _Conversation] = {}  # by user and id
         self._given: set[tuple[str, str]] = set()  # users and ids
         self._waiting: set[tuple[str, str]] = set()  # users and names, perhaps not written yet
@@ -90,7 +90,7 @@ class SessionIds:
     def _id(self, session: Session) -> tuple[str, bool]:
         """The id, and whether it was made up now."""
         user, name, earlier = session.user_id, session.session_id, session.earlier_id
-        with self._entries.database.reading() as db:
+        with self._database.reading() as db:
             found = _named_alike(db, user, name)
             if not found and not (earlier and _is_there(db, user, earlier)):
                 return name, False

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import with_any_vector
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
 from store.memory.text.token_chunks import SIZES, chunk_text
-from store.memory.transcripts import events
+from store.memory.transcripts import events, reader
 from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
-from store.memory.transcripts.files import read_sessions
-from store.memory.transcripts.intake import Intake, TranscriptReport, facts_id
+from store.memory.transcripts.intake import TranscriptReport, facts_id
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
-from store.outcome import Refusal
 from store.progress import Progress
 from store.settings import settings
 
@@ -72,15 +69,8 @@ class Transcripts:
         """
         self.entries.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
-        with Intake(self.entries, report, progress) as intake:
-            for session in chain.from_iterable(map(read_sessions, paths)):
-                if progress.cancelled:
-                    break
-                if isinstance(session, Refusal):
-                    report.refused.append(session)
-                    continue
-                session.user_id = session.user_id or user_id or settings().user or "local"
-                intake.take(session)
+        user = user_id or settings().user or "local"
+        reader.take_all(self.entries, [*paths], report, progress, user_id=user)
         report.tell()
         self._note(report, actor=actor)
         report.embedded = self.entries.without_vector() <= AWAITED and self.embed_new(progress=progress)

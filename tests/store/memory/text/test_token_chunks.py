@@ -50,6 +50,15 @@ def test_chunks_without_code_respect_the_target_size_and_the_overlap(
         assert count_tokens(text[after.start : before.end]) >= SMALL.least_overlap
 
 
+@pytest.mark.parametrize("text", ["word " * 1_600, "🐸" * 50 + "a" * 7_000, "帽子" * 1_200])
+def test_tokens_of_a_text_that_is_one_chunk_in_any_case_are_estimated(text: str) -> None:
+    (only,) = chunk_text(text, "tool_output")
+    assert (only.start, only.end) == (0, len(text))
+    assert only.tokens <= 8192, "a text is never said to be longer than a model can read"
+    (short,) = chunk_text(text[:200], "tool_output")
+    assert short.tokens == count_tokens(text[:200])
+
+
 def of_tokens(n: int, end: str = "\n") -> str:
     """Lines of about ten tokens each."""
     return "".join(f"line number {number} says that it is so{end}" for number in range(n // 10))

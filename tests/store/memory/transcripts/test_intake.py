@@ -246,15 +246,15 @@ def test_a_session_imported_concurrently_is_reported_as_present(
     memory: Memory, session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other import runs between the check for existing messages and the transaction."""
-    cut = intake._vector_rows
+    cut = intake._chunks
     others: list[TranscriptReport] = []
 
-    def overtaken(*arguments: Any) -> list[dict[str, Any]]:
-        monkeypatch.setattr(intake, "_vector_rows", cut)
+    def overtaken(*arguments: Any) -> list[tuple[Any, ...]]:
+        monkeypatch.setattr(intake, "_chunks", cut)
         others.append(memory.transcripts.import_sessions([session]))
         return cut(*arguments)
 
-    monkeypatch.setattr(intake, "_vector_rows", overtaken)
+    monkeypatch.setattr(intake, "_chunks", overtaken)
     report = memory.transcripts.import_sessions([session])
     assert (others[0].messages, report.messages) == (5, 0)
     assert report.present == others[0].messages + others[0].events
