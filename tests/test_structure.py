@@ -47,14 +47,15 @@ store/memory/values
 store/memory/reference_names
 store/memory/memory
 store/memory/asking store/memory/searching
-store/memory/chroma_check store/memory/demo store/memory/doctor
+store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory/context
 store/memory
-store/memory/opened store/memory/kinds store/memory/maintainer store/memory/decisions
+store/memory/opened store/memory/maintainer store/memory/decisions
+store/memory/chroma_source store/memory/kinds
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories
-store/memory/text store/memory/chroma_source
+store/memory/text
 store/memory/engine
 store/reading store/writing
 store/duplicates store/pictures

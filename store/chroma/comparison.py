@@ -1,7 +1,7 @@
 """Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader.
 
 `python -m store.chroma.comparison ROOT` prints a JSON list of faults; an empty one means that all five
-collections of a library agree with its catalog. The memory has `store/memory/chroma_check.py`.
+collections of a library agree with its catalog. The memory has `store/memory/chroma_source.py`.
 """
 
 import json

@@ -1,20 +1,30 @@
-"""The entries of all kinds, as Chroma follows them."""
+"""The entries of all kinds, as Chroma follows them, and the comparison of both in a process of its own.
+
+`python -m store.memory.chroma_source ROOT OWNERS` prints a JSON list of faults; an empty one means none.
+"""
 
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from store.catalog.catalog import OWNER
 from store.chroma.collections import Point, made_with
-from store.chroma.comparison import ask
+from store.chroma.comparison import Expected, answer, ask, compare
 from store.chroma.follower import BATCH, Closable
+from store.chroma.place import collections_at
 from store.chroma.process import ChromaProcess
+from store.embedding.active_model import without_version
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import joined
+from store.memory.engine.places import Places
+from store.memory.engine.vectors import install, joined
+from store.memory.kinds import KINDS
 
 
 class MemorySource:
@@ -38,7 +48,7 @@ class MemorySource:
 
     def faults(self, begun: Callable[[Closable], None]) -> list[str]:
         """Differences between Chroma and SQLite, found by another process."""
-        return ask("store.memory.chroma_check", str(self._root), json.dumps(self.owners()), begun=begun)
+        return ask("store.memory.chroma_source", str(self._root), json.dumps(self.owners()), begun=begun)
 
     def owners(self) -> Mapping[str, str]:
         """The collection of each usable kind, and the token of its database."""
@@ -152,3 +162,42 @@ def point_of(kind: MemoryKind, row: sqlite3.Row) -> Point:
     """An entry as a point of Chroma, which has no NULL, so missing values are left out."""
     filters = {column: row[column] for column in kind.filters if row[column] is not None}
     return Point(row["id"], row["vector"], for_chroma({**filters, **kind.metadata(row)}))
+
+
+def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
+    """The expected content of this kind's collection; None as long as it need not exist."""
+    db.row_factory = sqlite3.Row
+    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    if meta.get(kind.key("chroma_rebuild")):
+        return None
+    model, cursor = (
+        without_version(meta.get(kind.key("model"), "")),
+        int(meta.get(kind.key("chroma_cursor"), 0)),
+    )
+    waiting = db.execute("SELECT id FROM changes WHERE tbl = ? AND number > ?", [kind.table, cursor])
+    entries = f"FROM {kind.table} p {joined(kind)} WHERE v.key IS NOT NULL"
+    ids = db.execute(f"SELECT p.id {entries}")
+
+    def point(id: str) -> Point:
+        return point_of(kind, db.execute(f"SELECT p.*, v.vector {entries} AND p.id = ?", [id]).fetchone())
+
+    known, late = {row[0] for row in ids}, {row[0] for row in waiting}
+    found = Expected(kind.name, without_version(model), "entries", known, late, point)
+    return found if cursor or found.ids - found.waiting else None
+
+
+def faults(root: Path, owners: dict[str, str]) -> list[str]:
+    """Compare collections; `owners` maps them to the tokens of their databases."""
+    places = Places(root)
+    uri = f"{places.database.as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as db, ExitStack() as stack:
+        install(db)
+        found = (_expected(db, kind) for kind in KINDS if kind.name in owners)
+        expected = [one for one in found if one]
+        metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}
+        collections = stack.enter_context(closing(collections_at(places.chroma, metadata)))
+        return [fault for one in expected for fault in compare(collections, one)]
+
+
+if __name__ == "__main__":
+    answer(partial(faults, Path(sys.argv[1]).resolve(), json.loads(sys.argv[2])))

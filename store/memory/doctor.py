@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.catalog import pages
+from store.catalog import checksums, pages, snapshots
+from store.catalog.checksums import WrongChecksum
 from store.chroma.place import is_there
 from store.disk.aside import KEPT
 from store.disk.lock import WriterLock
-from store.memory.engine import damaged_rows, former_files, salvage
-from store.memory.engine.database import Database
+from store.memory.engine import former_files, salvage
+from store.memory.engine.database import SUMMED, Database, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
@@ -100,19 +101,45 @@ def repair(memory: OpenedMemory) -> list[MemoryFinding]:
     for entries in memory.usable:
         if entries.to_embed():
             embed_new(entries)
-    is_sound = bool(memory.usable) and not damaged_rows.find(memory.database)
+    is_sound = bool(memory.usable) and not damaged_rows(memory.database)
     if is_sound and memory.check_chroma() and is_there():  # a damaged vector must not replace Chroma's
         memory.rebuild_chroma()
     memory.wait_for_chroma()
     return check(memory)
 
 
+def damaged_rows(database: Database) -> list[WrongChecksum]:
+    """The rows that are not what was written, lost ones included."""
+    with database.reading() as db:
+        return checksums.wrong(db, SUMMED)
+
+
+def _given_back(database: Database) -> list[WrongChecksum]:
+    """Give damaged rows back from the copies of the file; returns those that no copy has, unchanged."""
+    if not damaged_rows(database):
+        return []
+    copies = snapshots.kept(database.path)
+    for copy in copies:
+        bring_copy_up_to_date(copy.path)
+    with database.writing() as db:
+        wrong = checksums.wrong(db, SUMMED)
+        return [one for one in wrong if not snapshots.restore_row(db, one, copies, SUMMED)]
+
+
+def _remove_damaged(database: Database, one: WrongChecksum, *, model: str) -> None:
+    """Remove a damaged vector of this model, and the checksum of one that is lost."""
+    with database.writing() as db:
+        db.execute(f"DELETE FROM {one.table} WHERE key = ? AND model = ?", [one.key, model])
+        lost = f"name = ? AND key = ? AND key NOT IN (SELECT key FROM {one.table})"
+        db.execute(f"DELETE FROM checksums WHERE {lost}", [one.table, one.key])
+
+
 def _mend(memory: OpenedMemory) -> None:
     """Give damaged rows back from copies; a vector that no copy has goes, to be made again."""
     of_table = {entries.kind.vectors: entries for entries in memory.usable}
-    for one in damaged_rows.restore(memory.database):
+    for one in _given_back(memory.database):
         if entries := of_table.get(one.table):
-            damaged_rows.remove(memory.database, one, model=entries.version)
+            _remove_damaged(memory.database, one, model=entries.version)
 
 
 def _file(database: Database) -> Iterator[MemoryFinding]:
@@ -123,7 +150,7 @@ def _file(database: Database) -> Iterator[MemoryFinding]:
         remedy = "`memory doctor --repair` makes a new one from it"
         yield MemoryFinding(_ALL, f"the file is damaged: {fault}", remedy)
     kinds = {table: kind.name for kind in KINDS for table in (*kind.tables, kind.vectors)}
-    for one in damaged_rows.find(database):
+    for one in damaged_rows(database):
         what = f"row {one.key} of {one.table} is not what was written"
         remedy = "repair gives it back if a copy has it; otherwise restore a backup, or edit it"
         yield MemoryFinding(kinds.get(one.table, _ALL), what, remedy)

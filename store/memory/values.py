@@ -30,7 +30,7 @@ from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
 from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
-from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair
+from store.memory.inspect.neighbours import NEARLY, DuplicatePair
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
 from store.memory.kinds import DOCUMENTS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
 from store.memory.kinds import NAMES as KINDS

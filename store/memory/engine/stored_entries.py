@@ -43,7 +43,7 @@ from store.memory.engine.erasing import erase_copied, erase_deleted
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.listing import MemoryDecision, MemoryEvent
+from store.memory.engine.listing import EntryVersion, MemoryDecision, MemoryEvent
 from store.memory.engine.names import check_known, offered
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentEntries, Where
@@ -51,7 +51,6 @@ from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.memory.engine.undo import ERASING, erase
 from store.memory.engine.vectors import NEXT_MODEL, NewVectors, with_any_vector
-from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
 from store.writing.salvage import DAMAGED
 
@@ -241,7 +240,7 @@ class StoredEntries:
     def versions(self, id: str) -> list[EntryVersion]:
         """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
         with self.database.reading() as db:
-            found = versions(db, self.kind, id)
+            found = listing.versions(db, self.kind, id)
         if not found:
             raise self.unknown(id)
         return found

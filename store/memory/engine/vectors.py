@@ -73,18 +73,20 @@ def joined(kind: MemoryKind, *, model: str = "") -> str:
     return f"LEFT JOIN {kind.vectors} v ON v.key = {key(kind, model)}"
 
 
-def with_any_vector(kind: MemoryKind) -> str:
-    """SQL to select from: the entries with `vector` and `embedding_model`, another's if the own has none."""
-    own = f"SELECT key FROM {kind.vectors} WHERE key = {key(kind)}"
+def with_any_vector(kind: MemoryKind, *names: str) -> str:
+    """SQL to select from: the entries with `embedding_model` and `vector`, or one of these `names` alone.
+
+    The vector is another model's where their own model has none.
+    """
     models = f"SELECT json_group_array(DISTINCT model) FROM {kind.vectors}"
-    other = (
-        f"SELECT o.key FROM json_each(({models})) m CROSS JOIN {kind.vectors} o "
-        f"ON o.key = {key(kind, 'm.value')} LIMIT 1"
-    )
-    return (
-        "(SELECT p.rowid AS rowid_, p.*, without_version(v.model) AS embedding_model, v.vector "
-        f"FROM {kind.table} p LEFT JOIN {kind.vectors} v ON v.key = coalesce(({own}), ({other})))"
-    )
+    found = {
+        name: f"coalesce(v.{column}, (SELECT o.{column} FROM json_each(({models})) m "
+        f"CROSS JOIN {kind.vectors} o ON o.key = {key(kind, 'm.value')} LIMIT 1))"
+        for name, column in (("embedding_model", "model"), ("vector", "vector"))
+    }
+    found["embedding_model"] = f"without_version({found['embedding_model']})"
+    listed = ", ".join(f"{found[name]} AS {name}" for name in names or found)
+    return f"(SELECT p.rowid AS rowid_, p.*, {listed} FROM {kind.table} p {joined(kind)})"
 
 
 def delete_unused(db: sqlite3.Connection, kind: MemoryKind) -> None:

@@ -5,7 +5,7 @@ import json
 import re
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -20,7 +20,6 @@ from store.disk.files import open_regular, read_regular
 from store.memory.engine.foreign_values import moment, time_of, whole_number
 from store.memory.text.secrets import masked
 from store.memory.transcripts import databases, markdown
-from store.memory.transcripts.branches import branches_of
 from store.memory.transcripts.messages import Message, normalised, text_of
 from store.memory.transcripts.sources import MESSAGES as PLAIN
 from store.memory.transcripts.sources import (
@@ -294,7 +293,7 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
     _describe(session, record, source)
     given = [one for path, role in source.parts for one in _part(at(record, path), role, source)]
     default = moment(first(record, source.time)) if source.time else None
-    branches = branches_of(given, source.branches, record) if source.branches else [("", given)]
+    branches = _branches(given, source.branches, record) if source.branches else [("", given)]
     for name, branch in branches:
         one, records = session, [one for one in branch if not source.message or at(one, source.message)]
         if not records:
@@ -306,6 +305,30 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
             one.source = session.source
         one.messages = partial(_taken, records, one, source, default=default)
         yield one
+
+
+def _branches(
+    records: Sequence[Record], fields: Branches, conversation: Mapping[str, Any]
+) -> Iterator[tuple[str, Sequence[Record]]]:
+    """The chosen branch, named "", then of each other one what no branch before has, by its first message."""
+    ids = [str(at(one, fields.id) or number) for number, one in enumerate(records)]
+    by_id = dict(zip(ids, records, strict=True))
+    above = {id: str(at(one, fields.parent)) for id, one in by_id.items()}
+    if not any(parent in by_id for parent in above.values()):  # no tree
+        yield "", records
+        return
+    parents, left = {*above.values()}, dict.fromkeys(by_id)
+    leaves = [id for id in by_id if id not in parents]
+    chosen = str(at(conversation, fields.chosen)) if fields.chosen else ""
+    last = chosen if chosen in by_id else (leaves or ids)[-1]
+    for id in dict.fromkeys([last, *leaves, *ids]):  # all of them: a broken tree may have circles
+        way = list[str]()
+        while id in left:
+            del left[id]
+            way.append(id)
+            id = above[id]
+        if way:
+            yield "" if way[0] == last else way[-1], [by_id[one] for one in reversed(way)]
 
 
 def _part(value: Any, role: str, source: Source) -> Iterator[Any]:

@@ -183,6 +183,7 @@ class NextVersion(Bags):
         return np.roll(super().embed_texts(texts), 1, axis=1)
 
 
+@pytest.mark.usefixtures("chroma")
 def test_another_version_of_the_model_embeds_again_in_the_background(
     memory: Memory, clock: Callable[[], float]
 ) -> None:
@@ -198,6 +199,7 @@ def test_another_version_of_the_model_embeds_again_in_the_background(
         assert {row["embedding_model"] for row in entries.find()} == {"bags"}, "its name is the same"
         assert [(one.count, one.is_in_use) for one in entries.vectors_by_model()] == [(2, True), (2, False)]
         assert entries.delete_vectors("bags") is not None, "those of the version before can be deleted"
+        assert memory.wait_for_chroma(60)
         assert (entries.to_embed(), doctor.check(memory)) == (0, [])
 
 

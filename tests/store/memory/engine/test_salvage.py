@@ -11,7 +11,6 @@ import pytest
 from store.cli import main
 from store.errors import CatalogDamaged
 from store.memory import doctor
-from store.memory.engine import damaged_rows
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -148,7 +147,7 @@ def test_a_changed_row_is_given_back_from_the_copy(damage: Callable[[Path], None
     damage(file_of(root))
     assert file_of(root).read_bytes() != before
     with Memory.open(root, embedder=Bags()) as memory:
-        [damaged] = damaged_rows.find(memory.database)
+        [damaged] = doctor.damaged_rows(memory.database)
         assert damaged.table == ("memories" if damage is changed_digit else "memories_vectors")
         assert any("is not what was written" in one.what for one in doctor.check(memory))
         assert doctor.repair(memory) == []

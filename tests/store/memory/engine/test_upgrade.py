@@ -17,7 +17,6 @@ import pytest
 from store.catalog import snapshots
 from store.disk.files import Disk
 from store.memory import doctor
-from store.memory.engine import damaged_rows
 from store.memory.engine.database import Database, install
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
@@ -122,7 +121,7 @@ def test_a_damaged_row_is_given_back_from_a_copy_of_before(
     path.write_bytes(path.read_bytes().replace(b"goats", b"boats"))
     memory = reopen()
     assert said_by(memory)["memories"]["rows"] == before["memories"]["rows"]
-    assert damaged_rows.find(memory.database) == []
+    assert doctor.damaged_rows(memory.database) == []
 
 
 def test_a_damaged_row_without_a_copy_stays_named(
@@ -130,7 +129,7 @@ def test_a_damaged_row_without_a_copy_stays_named(
 ) -> None:
     path = Places(earlier[0]).database
     path.write_bytes(path.read_bytes().replace(b"goats", b"boats"))
-    found = damaged_rows.find(reopen().database)
+    found = doctor.damaged_rows(reopen().database)
     assert {one.table for one in found} == {"memories", "memories_vectors"}
 
 

@@ -1,6 +1,9 @@
-"""Surrounding chunks in their order, and the nearest entries."""
+"""Surrounding chunks in their order, the nearest entries, and near duplicates."""
 
-from store.memory.inspect.neighbours import around, nearest
+import numpy as np
+import pytest
+
+from store.memory.inspect.neighbours import around, near_duplicates, nearest
 from store.memory.memory import Memory
 from tests.store.memory.inspect.city import add_world_and_session
 
@@ -18,3 +21,24 @@ def test_the_nearest_entries_exclude_the_entry_itself(memory: Memory) -> None:
     memory.memories.store_memory("ledgers balance")
     found = nearest(memory, one, n=1)
     assert [(row["id"], round(score, 2)) for row, score in found] == [(two, 0.67)]
+
+
+def test_near_duplicates_are_all_pairs_above_the_threshold(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.memory.inspect.neighbours._ROWS", 3)
+    monkeypatch.setattr("store.memory.inspect.neighbours._COLUMNS", 2)
+    texts = ["a b c d", "a b c d", "a b c e", "x y z", "a b c d e", "q"]
+    memory.kinds["memories"].upsert(
+        [
+            {"id": f"mem_{n}", "content": text, "tags": "[]", "timestamp": "2026-01-01T00:00:00Z"}
+            for n, text in enumerate(texts)
+        ],
+        verb="test",
+    )
+    ids, matrix = memory.kinds["memories"].resident().copied()
+    cosines = matrix @ matrix.T
+    expected = {frozenset((ids[i], ids[j])) for i, j in np.argwhere(cosines >= 0.7).tolist() if i < j}
+    found = near_duplicates(memory, floor=0.7)
+    assert {frozenset((pair.one, pair.other)) for pair in found} == expected
+    assert [pair.cosine for pair in found] == sorted((pair.cosine for pair in found), reverse=True)
