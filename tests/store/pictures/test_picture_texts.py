@@ -7,14 +7,14 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.pictures import picture_texts
-from store.pictures.picture_texts import TextReader, taken_apart
+from store.pictures.picture_texts import Line, TextReader, believable, taken_apart
 from store.runtime import open_library
 from store.tasks import models
 from store.tasks.draft import question
@@ -280,6 +280,49 @@ def test_a_picture_without_text_has_none(reader: TextReader) -> None:
 @pytest.mark.slow
 def test_one_letter_is_no_text(reader: TextReader) -> None:
     assert reader.read(Image.open(BytesIO(lettered("B")))) == ""
+
+
+@pytest.mark.slow
+def test_what_is_as_high_as_the_picture_is_no_text(reader: TextReader) -> None:
+    picture = Image.new("RGB", (512, 512), "white")
+    ImageDraw.Draw(picture).text((256, 256), "SO", font_size=330, anchor="mm", fill="black")
+    assert reader.read(picture) == ""
+
+
+SURE_WORD = ("number go up", 0.99)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [("to the moon", 0.81), ("WXQZ", 0.91), ("GM", 0.96), ("$WIF", 0.96), ("MOG", 0.9995), ("百科", 0.91)],
+)
+def test_words_are_believed(line: Line) -> None:
+    assert believable([line]) == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("laina", 0.86),
+        ("LLLL", 0.99),
+        ("NY", 0.9998),
+        ("VSK", 0.9988),
+        ("po", 0.87),
+        ("to the moon", 0.79),
+        ("中十", 0.88),
+    ],
+)
+def test_strokes_that_look_like_letters_are_not(line: Line) -> None:
+    assert believable([line]) == []
+
+
+def test_a_short_word_is_believed_next_to_a_longer_one() -> None:
+    assert believable([SURE_WORD, ("QTR", 0.96), ("HO", 0.93)]) == [SURE_WORD, ("QTR", 0.96)]
+
+
+def test_a_turned_picture_needs_a_longer_line_that_is_read_clearly() -> None:
+    assert believable([("OH", 0.99), ("to the moon", 0.88), ("zorer", 0.94)], is_turned=True) == []
+    assert believable([("OH", 0.99), SURE_WORD], is_turned=True) == [("OH", 0.99), SURE_WORD]
 
 
 @pytest.mark.slow
