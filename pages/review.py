@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from components.grid import browse, no_matches, show_view, verbs
-from components.review import promote, rules
+from components.review import promote, rules, waves
 from components.review.verbs import handlers
 from components.shell import format
 from components.shell.page import live, places, views
@@ -18,6 +18,8 @@ VIEWS = ("Coins", "Rules")
 def _coins(library: Library) -> None:
     live.follow_badges(library)
     view = browse("pending", library, base=Filter(tier="pending"), more=partial(promote.to_compare, library))
+    if not view.is_filtered:
+        waves.show(library)
     show_view(
         "pending",
         library,

@@ -37,7 +37,7 @@ store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/rules/running
 store/rules
-store/rules/preview store/rules/keeping store/rules/publishing
+store/rules/preview store/rules/keeping store/rules/publishing store/rules/waves
 store/rules/evidence
 store/rules/past store/rules/families
 store/rules/matching

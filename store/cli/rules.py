@@ -1,6 +1,7 @@
 """Verbs for rules about coins, `rules VERB …`; for what is known of one (`check`), and what is published."""
 
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,12 +12,12 @@ from store.catalog import filter_syntax
 from store.catalog.filters import Filter
 from store.cli.call import Call, as_json
 from store.cli.jobs import follow
-from store.cli.terminal import plain
+from store.cli.terminal import local_time, plain
 from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
 from store.cli.verbs import verb as declare
 from store.errors import BadSource, InvalidRecord
 from store.outcome import Refusal
-from store.rules import families, running
+from store.rules import families, running, waves
 from store.rules import rule as values
 from store.rules.preview import DAYS, Preview
 from store.rules.preview import preview as previewed
@@ -248,6 +249,32 @@ def check(
         [families.as_json(one) for one in found],
         [f"{one.member.name} ({one.member.ticker}) {one.member.address}: {one.sentence}" for one in found],
     )
+
+
+@declare("waves")
+def show_waves(
+    call: Call,
+    reject: Annotated[
+        str, Option(metavar="ADDRESS", help="the wave like this coin: reject it, as one decision")
+    ] = "",
+    leave: Annotated[str, Option("--except", metavar="A,B", help="addresses that are left")] = "",
+) -> int:
+    """List coins of one family that arrived in review within an hour, or reject them."""
+    if not reject:
+        with call.reading() as reader:
+            found = waves.find(reader)
+        return call.listed(
+            [asdict(one) for one in found],
+            ("LIKE", "COINS", "SINCE", "NAME"),
+            [(one.of, f"{len(one.coins):,}", local_time(one.since), one.name) for one in found],
+            empty="no wave waits for review",
+        )
+    with call.writing() as library:
+        call.watch(lambda progress: library.duplicates.examine(progress=progress))
+        wave = next((one for one in waves.find(library) if one.of == reject), None)
+        if wave is None:
+            call.fail(f"no wave like {reject} waits; `waves` lists them")
+        return follow(library, waves.settle(library, wave, leave=words_of(leave), actor=call.actor), call)
 
 
 @declare("publish")

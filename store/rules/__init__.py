@@ -6,6 +6,7 @@ past        the coins as they were when people decided about them
 preview     what a rule would do, beside what people decided
 keeping     the job that keeps one coin of a pair, with what the other knew
 running     a run: one decision, by a person or by the rule itself
+waves       many coins of one family that arrived within an hour
 """
 
-__all__ = ["families", "matching", "preview", "rule", "running"]
+__all__ = ["families", "matching", "preview", "rule", "running", "waves"]

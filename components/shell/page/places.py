@@ -70,6 +70,11 @@ def all_coins(line: str) -> Link:
     return _view("pages/library.py", tab="All", library_words=line)
 
 
+def waiting(line: str) -> Link:
+    """The coins in review that this line finds."""
+    return _view("pages/review.py", pending_words=line)
+
+
 def family(asked: str) -> Link:
     """The family of a coin by its address, or of a ticker or a name."""
     return _view("pages/library.py", tab="Family", family=asked)

@@ -102,3 +102,11 @@ def test_a_published_folder_is_verified_without_a_library(run: Run, tmp_path: Pa
     assert wrong.returncode == 1
     assert json.loads(wrong.stdout)["faults"] == ["tokenlist.json was changed after it was signed"]
     assert run("publish", str(folder), "colour:red").returncode == 2
+
+
+def test_waves_are_listed_and_a_wave_that_is_not_there_is_refused(run: Run) -> None:
+    assert json.loads(run("waves", "--json").stdout) == []
+    assert "no wave waits for review" in run("waves").stderr
+    refused = run("waves", "--reject", PENDING)
+    assert refused.returncode == 2
+    assert f"no wave like {PENDING} waits; `waves` lists them" in refused.stderr
