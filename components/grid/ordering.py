@@ -14,7 +14,6 @@ from store.search import ORDERS, Order
 
 # The address holds what the control shows: hence words that make a link readable.
 LIKE_ONE = "Like one coin"
-_NUMBERS = "memedex.number_orders"  # in a session's state
 SORTS: Mapping[str, str] = {
     "Newest": "newest",
     "Oldest": "oldest",
@@ -29,7 +28,8 @@ SORTS: Mapping[str, str] = {
 
 def choose(key: str, library: Library) -> str:
     """Draw the control, with the numbers that came with coins; returns the order."""
-    sorts = {**SORTS, **_by_numbers(library)}
+    numbers = library.number_orders()
+    sorts = {**SORTS, **{f"{field_label(field)}, highest": order for field, order in numbers.items()}}
     label = st.selectbox(
         "Order", list(sorts), key=f"{key}_sort", bind="query-params", width=170, label_visibility="collapsed"
     )
@@ -43,15 +43,6 @@ def choose(key: str, library: Library) -> str:
             help="Order again, with the latest decisions",
         )
     return sorts[label]
-
-
-def _by_numbers(library: Library) -> dict[str, str]:
-    """Orders by numbers that came with coins, asked for once for each state of the library."""
-    known = st.session_state.get(_NUMBERS)
-    if known is None or known[0] != library.generation:
-        orders = {f"{field_label(field)}, highest": order for field, order in library.number_orders().items()}
-        known = st.session_state[_NUMBERS] = (library.generation, orders)
-    return dict(known[1])
 
 
 def compared_with(key: str, sort: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from components.insights import coin_sets, figures, spread
+from components.insights import coin_sets, figures, numbers, spread
 from components.insights.coin_sets import CoinSet
 from components.shell import format
 from components.shell.page import charts
@@ -43,7 +43,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         with grid.cell():
             bars = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(
-                charts.months(bars, title="Coins", colors=present(bars, charts.TIERS)),
+                charts.months(bars, title="Coins", colors=figures.present(bars, charts.TIERS)),
                 title=f"Coins by month of creation{of[number]}", key=f"insights-months-{number}",
                 alt="How many coins were created in each month, by where they are now",
             )  # fmt: skip
@@ -52,6 +52,9 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             _subjects(library, one, number, of[number])
     with grid.cell():
         spread.caption_lengths(library)
+    for number, one in enumerate(sets if library.number_orders() else ()):
+        with grid.cell():
+            numbers.show(library, one, number, of[number])
     with grid.cell():
         spread.similarity_of_coins(library)
 
@@ -133,9 +136,3 @@ def _subjects(library: Library, one: CoinSet, number: int, of: str) -> None:
         alt="How many coins of each frequent category were created in each month",
         about=f"The {_SUBJECTS} most frequent categories. A coin counts in each of its categories.",
     )  # fmt: skip
-
-
-def present(bars: Sequence[charts.Bar], colors: Mapping[str, int]) -> dict[str, int]:
-    """The colours of the kinds that have a bar."""
-    kinds = {bar.kind for bar in bars}
-    return {kind: color for kind, color in colors.items() if kind in kinds}

@@ -1,6 +1,6 @@
 """Figures whose bars lead to the coins that they count, each with its numbers as CSV."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -62,6 +62,12 @@ def line_of(filter: Filter) -> str:
     """The line that finds the coins of a bar; "" if no line can say it, as for a reason with quotes."""
     line = filter_syntax.written_with_tier(filter)
     return presenter.concealed(line) if filter_syntax.parsed(line).filter == filter else ""
+
+
+def present(drawn: Sequence[charts.Bar | charts.Dot], colors: Mapping[str, int]) -> dict[str, int]:
+    """The colours of the kinds that are drawn."""
+    kinds = {one.kind for one in drawn}
+    return {kind: color for kind, color in colors.items() if kind in kinds}
 
 
 def _heading(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.insights import coin_sets, days, figures
 from components.insights.coin_sets import CoinSet
-from components.insights.content import labels, present
+from components.insights.content import labels
 from components.shell import format
 from components.shell.page import charts
 from components.shell.session import presenter
@@ -126,7 +126,7 @@ def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
         st.caption(f"No source is known of these coins{of}.")
         return
     figures.show(
-        charts.bars(bars, title="Coins", colors=present(bars, charts.TIERS), stacked=True),
+        charts.bars(bars, title="Coins", colors=figures.present(bars, charts.TIERS), stacked=True),
         title=f"Coins by source{of}", key=f"insights-sources-{number}",
         alt="How many coins of each source are where; hovering says its approval rate",
         about="The approval rate of a source: coins approved or in the library, of those decided.",

@@ -1,5 +1,6 @@
-"""The colour of a point: by subject, tag, likeness to the question, age, approval or reviewer."""
+"""The colour of a point: by subject, tag, likeness to the question, age, approval, reviewer or a number."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from components.shell.format import moment
-from store import Reader
+from components.grid.coin import label as field_label
+from components.shell.format import moment, short
+from components.shell.page import charts
+from store import Filter, Reader
 
 WAYS = ("subject", "tag", "likeness", "age", "approval", "person")
 # Told apart by people who see colours differently too (Okabe and Ito 2008, its black left out).
@@ -31,6 +34,12 @@ class Colours:
     labels: tuple[str, ...] = ()  # that have colours of their own
 
 
+def numbers(library: Reader) -> dict[str, str]:
+    """The fields of numbers that came with coins, by names that go with `WAYS`."""
+    named = {field_label(field).lower(): field for field in library.number_orders()}
+    return {name: field for name, field in named.items() if name not in WAYS}
+
+
 def by(
     way: str,
     addresses: Sequence[str],
@@ -39,7 +48,12 @@ def by(
     scores: Mapping[str, float],
     before: Sequence[str] = (),
 ) -> Colours:
-    """Colours for these records, in their order; labels that had one `before` keep it."""
+    """Colours for these records, in their order; labels that had one `before` keep it.
+
+    A way that is none of `WAYS` is one of `numbers`.
+    """
+    if way not in WAYS:
+        return _by_number(addresses, library, way)
     if way == "age":
         return _by_age(addresses, library)
     if way == "likeness":
@@ -60,6 +74,25 @@ def _by_age(addresses: Sequence[str], library: Reader) -> Colours:
     order = np.argsort(np.argsort(times, kind="stable"), kind="stable")
     ends = [moment(float(time)) for time in np.quantile(times, (0, 0.5, 1), method="nearest")]
     return Colours(addresses, _along(order), "Created; as many in each colour", range=ends)
+
+
+def _by_number(addresses: Sequence[str], library: Reader, name: str) -> Colours:
+    """A sequential scale, logarithmic where it is wide; coins without the number are grey."""
+    field = numbers(library).get(name, name)
+    found = library.numbers(Filter(tier="library"), field)
+    known = np.array([row for row, address in enumerate(addresses) if address in found], np.intp)
+    without = len(addresses) - len(known)
+    legend = [(f"no {name} · {without:,}" if without else "", OTHER)]
+    values, title = np.zeros(len(addresses), np.uint8), field_label(field)
+    if not len(known):
+        return Colours(addresses, values, title, legend)
+    scale = np.array([found[addresses[row]][0] for row in known], np.float64)
+    if is_wide := charts.is_wide(scale.tolist()):
+        scale, title = np.log(np.maximum(scale, scale[scale > 0].min())), f"{title}, logarithmic"
+    values[known] = _along(scale)
+    middle = (scale.min() + scale.max()) / 2
+    ends = [math.exp(end) if is_wide else end for end in (scale.min(), middle, scale.max())]
+    return Colours(addresses, values, title, legend, range=[short(end) for end in ends])
 
 
 def _by_likeness(addresses: Sequence[str], scores: Mapping[str, float]) -> Colours:

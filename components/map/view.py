@@ -65,6 +65,7 @@ def _choices(
 ) -> tuple[PointTable, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
+    ways = [*colours.WAYS, *colours.numbers(library)]
     with row:
         space = st.selectbox(
             "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,
@@ -76,8 +77,8 @@ def _choices(
             label_visibility="collapsed", required=True,
         )  # fmt: skip
         colour = st.selectbox(
-            "Colour", colours.WAYS, index=colours.WAYS.index("likeness" if parts else "subject"),
-            key="map_colour", bind="query-params", width=140,
+            "Colour", ways, index=ways.index("likeness" if parts else "subject"),
+            key="map_colour", bind="query-params", width=150,
             format_func=COLOURED, label_visibility="collapsed",
         )  # fmt: skip
     try:

@@ -145,6 +145,15 @@ def size(number: float) -> str:
     return f"{number:,.1f} GB"
 
 
+def short(number: float) -> str:
+    """A number with three digits, as filters take it: 1.25m."""
+    for unit in ("", "k", "m"):
+        if abs(number) < 999.5:
+            return f"{number:.3g}{unit}"
+        number /= 1000
+    return f"{number:,.3g}b" if abs(number) < 999.5 else f"{number:,.0f}b"
+
+
 def done(verb: str) -> str:
     """A verb in the past tense: "rejected"."""
     return VERBS.get(verb, verb)

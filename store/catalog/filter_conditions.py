@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, cast
 
-from store.catalog.filters import LIKENESSES, FacetLength, Filter, NumberLimit
+from store.catalog.filters import LIKENESSES, FacetLength, Filter, NumberLimit, field_name
 from store.catalog.words import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
@@ -103,9 +103,7 @@ def with_number(filter: Filter, key: str, value: str) -> Filter | None:
     found = re.fullmatch(r"([<>]=?)(-?\d{1,15}(?:\.\d{1,9})?)([kmb]?)", value.lower())
     if found is None:
         return None
-    limit = NumberLimit(
-        re.sub(r"[^a-z0-9]", "", key), cast(Sign, found[1]), float(found[2]) * _TIMES[found[3]]
-    )
+    limit = NumberLimit(field_name(key), cast(Sign, found[1]), float(found[2]) * _TIMES[found[3]])
     return replace(filter, numbers=_unique((*filter.numbers, limit)))
 
 

@@ -26,11 +26,29 @@ LIKENESSES: Mapping[str, tuple[str, ...]] = {
     "ticker": ("confusable ticker", "same ticker"),
 }
 
-# Numbers may be texts, as tables have them; a text that is none has no digits at its beginning.
+
+_MARKS = "_-()% "  # in names of fields that do not count …
+_IN_PATHS = f'$."{_MARKS}'  # … and in the names of all keys that lead to one
+
+
+def field_name(text: str) -> str:
+    """The name of a field as filters and orders compare it: in lower case, without marks."""
+    return text.lower().translate({ord(mark): None for mark in _MARKS})
+
+
+def _compared(name: str, *, marks: str = _MARKS) -> str:
+    """SQL of `field_name`."""
+    for mark in marks:
+        name = f"replace({name}, '{mark}', '')"
+    return f"lower({name})"
+
+
+# Numbers may be texts, as tables have them; a text that is none has no digits at its beginning. A field is
+# named by its key at any depth, as `h24`, or by all keys that lead to it, as `volumeh24`.
 _OF_FIELD = (
     "FROM sidecars s, json_tree(s.text) j WHERE s.hash = r.sidecar_hash AND "
-    "lower(replace(replace(replace(j.key, '_', ''), '-', ''), ' ', '')) = ? AND "
-    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value) GLOB '[-+.0-9]*'))"
+    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value) GLOB '[-+.0-9]*')) AND "
+    f"? IN ({_compared('j.key')}, iif(j.path = '$', NULL, {_compared('j.fullkey', marks=_IN_PATHS)}))"
 )
 _NUMBER = f"EXISTS (SELECT 1 {_OF_FIELD} AND CAST(j.value AS REAL) {{sign}} ?)"
 LARGEST = f"(SELECT max(CAST(j.value AS REAL)) {_OF_FIELD})"  # of a field of a row `r` of records; else null

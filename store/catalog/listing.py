@@ -6,7 +6,6 @@ without a trace in the records, such as suspected copies, is read for each page.
 """
 
 import json
-import re
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
-from store.catalog.filters import LARGEST, Filter, FilterCondition, parts
+from store.catalog.filters import LARGEST, Filter, FilterCondition, field_name, parts
 from store.catalog.rows import SELECT_RECORD, record_of
 from store.errors import InvalidRecord
 from store.lru import LruCache
@@ -46,7 +45,7 @@ _STORED_ORDERS = tuple(_ORDERS)
 
 def by_number(field: str) -> str:
     """The order by the largest number of a field of sidecars, as filters call it."""
-    return BY_NUMBER + re.sub(r"[^a-z0-9]", "", field.lower())
+    return BY_NUMBER + field_name(field)
 
 
 def _in_order(sort: str) -> str:
@@ -176,6 +175,16 @@ class Listing:
                 lots = np.random.default_rng(0).random(now.size)[found]
                 found = found[np.argpartition(lots, limit)[:limit]]
             return _addresses(now.db, found.tolist())
+
+    def numbers(
+        self, catalog: Catalog, filter: Filter, fields: Sequence[str]
+    ) -> dict[str, tuple[float, ...]]:
+        """The largest number of each field of the records that match and have all of them, by address."""
+        with _moment(catalog) as now:
+            values = np.stack([self._values(now, field_name(field)) for field in fields], axis=1)
+            found = np.flatnonzero(self._passing(now, filter) & ~np.isnan(values).any(axis=1))
+            addresses = _addresses(now.db, found.tolist())
+            return dict(zip(addresses, map(tuple, values[found].tolist()), strict=True))
 
     def _ordered(self, now: _Moment, filter: Filter, sort: str) -> Numbers:
         order = self._order(now, sort if sort in _STORED_ORDERS else "newest")

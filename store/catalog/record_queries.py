@@ -8,8 +8,10 @@ Conditions come from `filters.py`, orders from `listing.py`.
 """
 
 import json
+import re
 import sqlite3
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,10 +29,15 @@ from store.disk.layout import Layout
 from store.disk.sqlite_values import marks
 from store.errors import UnknownRecord
 from store.lru import LruCache
-from store.records import TIERS, Facet, Record, Tier, as_stored
+from store.records import ORIGINAL, REQUIRED_KEYS, TIERS, Facet, Record, Tier, as_stored
 
 _NEWEST, _FIELDS = 300, 12  # records that are looked at, and fields that are named
-_NO_MEASURES = ("created_at", "decimals", "chainId", "id")  # numbers by which nobody orders coins
+# Numbers by which nobody orders coins.
+_NO_MEASURES = (*REQUIRED_KEYS, "decimals", "chainId", "id")
+_IS_NUMBER = (  # or a text that is nothing else, as tables have them: no date, address or version
+    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value, '-+') GLOB '*[0-9]*' "
+    "AND ltrim(j.value, '-+') NOT GLOB '*[^0-9.]*' AND j.value NOT GLOB '*.*.*'))"
+)
 
 
 def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> list[Record]:
@@ -140,6 +147,7 @@ class RecordLists:
         self.layout = layout
         self._listing = Listing()
         self._labels: LruCache[tuple[str, Filter, int, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
+        self._names: LruCache[tuple[str, int], list[str]] = LruCache(4)
 
     @property
     def actor_name(self) -> str:
@@ -195,16 +203,38 @@ class RecordLists:
         return self._listing.find(self.catalog, filter, sort=sort, offset=offset, limit=limit)
 
     def number_orders(self) -> dict[str, str]:
-        """The orders by numbers of sidecars, by keys such as volume; the most frequent of the newest."""
+        """The orders by numbers of sidecars, by names such as volume; the most frequent of the newest.
+
+        Where several fields hold a number of one name, such as h24, the name says of which: volume h24.
+        """
+        return {field: by_number(field) for field in self._fields(_IS_NUMBER)}
+
+    def link_fields(self) -> list[str]:
+        """The fields of sidecars that hold addresses of the web; the most frequent of the newest."""
+        return self._fields("j.type = 'text' AND j.value GLOB 'https://*'")
+
+    def numbers(self, filter: Filter, *fields: str) -> dict[str, tuple[float, ...]]:
+        """The largest number of each of these fields, by address, of the matching records that have all."""
+        return self._listing.numbers(self.catalog, filter, fields)
+
+    def _fields(self, condition: str) -> list[str]:
+        """Cached for each generation: every page with a grid asks."""
+        generation = self.generation
+        if (known := self._names.get((condition, generation))) is not None:
+            return known
         newest = "SELECT s.text FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
         found = self.catalog.rows(
-            f"SELECT j.key FROM ({newest} ORDER BY r.id DESC LIMIT ?) one, json_tree(one.text) j "
-            "WHERE j.type IN ('integer', 'real') AND typeof(j.key) = 'text' "
-            "GROUP BY j.key ORDER BY count(*) DESC, j.key LIMIT ?",
-            [_NEWEST, _FIELDS + len(_NO_MEASURES)],
+            f"SELECT j.key, j.path FROM ({newest} ORDER BY r.id DESC LIMIT ?) one, json_tree(one.text) j "
+            f"WHERE typeof(j.key) = 'text' AND j.path NOT LIKE '$.caption%' AND j.path NOT LIKE '%]%' "
+            f"AND j.key NOT IN ({marks(_NO_MEASURES)}) AND {condition} "
+            f"GROUP BY j.key, j.path ORDER BY j.path LIKE '$%{ORIGINAL}%', count(*) DESC, j.key LIMIT ?",
+            [_NEWEST, *_NO_MEASURES, _FIELDS],
         )
-        fields = [row[0] for row in found if row[0] not in _NO_MEASURES]
-        return {field: by_number(field) for field in fields[:_FIELDS]}
+        keys = Counter(key for key, _ in found)
+        self._names[condition, generation] = names = [
+            key if keys[key] == 1 else " ".join([*re.findall(r'[^$."]+', path), key]) for key, path in found
+        ]
+        return names
 
     def prepare_lists(self) -> None:
         """List all records in each order, so that the first page of an order does not wait."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from store.captions.suggestions import BORROWED
-from store.catalog.filters import REJECTED_FOR, Filter, SqlCondition, conditions
+from store.catalog.filters import REJECTED_FOR, Filter, NumberLimit, SqlCondition, conditions, field_name
 from store.catalog.history import NOBODY, UNDONE
 from store.catalog.words import LANGUAGES
 from store.reading.reader import Reader
@@ -253,8 +253,12 @@ def narrowed(
     month: str = "",
     actor: str = "",
     language: str = "",
+    between: tuple[str, float, float] | None = None,
 ) -> Filter:
-    """`filter`, restricted to the coins behind one count."""
+    """`filter`, restricted to the coins behind one count.
+
+    `between`: a number that came with coins, from the first limit on, below the second.
+    """
     found = replace(
         filter,
         tier=tier or filter.tier,
@@ -262,6 +266,10 @@ def narrowed(
         categories=_with(filter.categories, category),
         language=language or filter.language,
     )
+    if between:
+        field, low, high = between
+        limits = NumberLimit(field_name(field), ">=", low), NumberLimit(field_name(field), "<", high)
+        found = replace(found, numbers=tuple(dict.fromkeys((*filter.numbers, *limits))))
     if month:
         first, last = _month(month)
         found = replace(

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.insights import figures, spread
+from components.insights import figures, numbers, spread
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.evaluation import evaluation, similarity
+from store.importing.candidate import Candidate
 from store.library import Library
 from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
 from tests.pages.conftest import opened, rerun, words
@@ -80,6 +81,47 @@ def test_a_class_of_lengths_or_similarities_leads_to_its_coins(library: Library)
     assert [len(coins) for coins in found.values()] == [round(share * len(COINS)) for share in shares]
 
 
+def test_numbers_that_came_with_coins_are_drawn_by_tier_and_against_each_other(library: Library) -> None:
+    addresses = [coin.address for coin in COINS]
+    given = {"holders": 5, "market_cap": "1200"}, {"holders": 40}, {"holders": 7_000, "market_cap": "9"}
+    known = [{**library.get(one).sidecar, **more} for one, more in zip(addresses, given, strict=False)]
+    library.add([Candidate("list", sidecar, b"") for sidecar in known])
+    app = opened("insights")
+    app.selectbox(key="insights-number").set_value("holders")
+    found = [bar for bar in bars(rerun(app)) if "holders:>=" in "".join(bar["lines"])]
+    texts = [text for bar in found for text in bar["texts"] if not text.startswith("Library: 0")]
+    assert texts == [f"Library: 1 coin of {name}" for name in ("1 to 10", "10 to 100", "1k to 10k")]
+    lines = [line for bar in found for line in bar["lines"] if line]
+    assert lines[0] == "holders:>=1 holders:<10 tier:library"
+    assert [coins_of(library, line) for line in lines] == [1, 1, 1]
+
+    app.selectbox(key="insights-other-number").set_value("market_cap")
+    specs = [json.loads(chart.proto.spec) for chart in rerun(app).get("echarts_chart")]
+    (dots,) = [spec for spec in specs if any(one["type"] == "scatter" for one in spec["series"])]
+    drawn = [row for one in dots["series"] if one["type"] == "scatter" for row in one["data"]]
+    assert [(x, y, line) for x, y, _, line in drawn] == [
+        (5, 1200, f"address:{addresses[0]}"),
+        (7_000, 9, f"address:{addresses[2]}"),
+    ]
+    assert drawn[0][2] == f"{COINS[0].name}\nHolders 5\nMarket cap 1,200"
+    assert (dots["xAxis"]["type"], dots["yAxis"]["type"]) == ("log", "value")
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([0, 1.5, 40_000], [0, 1, 10, 100, 1_000, 10_000, 100_000]),
+        ([1, 2.4, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
+        ([-300, 700], [-300, -200, -100, 0, 100, 200, 300, 400, 500, 600, 700, 800]),
+        ([0, 0.3], [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35]),
+        ([0, 0], [0, 1]),
+        ([7], [0, 10]),
+    ],
+)
+def test_classes_of_numbers_have_round_limits(values: list[float], found: list[float]) -> None:
+    assert numbers.limits(values) == found
+
+
 def test_bars_of_what_the_line_asks_for_lead_to_its_coins(library: Library) -> None:
     tag, category = DOG.tags[0], library.taxonomy.category(DOG.tags[0])
     for line in (f"tag:{tag}", f"category:{category}"):
@@ -115,7 +157,7 @@ def test_figures_of_two_sets_stand_side_by_side(library: Library) -> None:
     titles = [one.value.replace("\\", "") for one in app.caption if " · " in one.value]
     assert titles == [
         f"{figure} · {one}"
-        for figure in ("Coins by month of creation", "Subjects over time")
+        for figure in ("Coins by month of creation", "Subjects over time", "Numbers")
         for one in ("tag:dog", "tag:cat")
     ]
 

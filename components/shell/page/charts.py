@@ -5,6 +5,7 @@ from calendar import timegm
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from typing import Any, Literal, NamedTuple
 
 import streamlit as st
@@ -27,6 +28,7 @@ _HEIGHT = 280  # px
 _ROW = 22  # px of one bar or interval
 _PRESENTED = 15  # px of letters while presenting, about 12 otherwise
 _DAY = 86_400_000  # ms, the unit of an axis of time
+_WIDE = 1_000
 _FEW_MONTHS = 12  # the axis has room for a year at least
 _STAR = "path://M12 1l3.2 7.3 7.8.8-5.9 5.3 1.7 7.8L12 18.2l-6.8 4 1.7-7.8L1 9.1l7.8-.8z"
 # What follows is replaced in the browser by a text of the row, as text and never as HTML.
@@ -59,6 +61,16 @@ class Class(NamedTuple):
     value: float
     text: str
     line: str = ""
+
+
+class Dot(NamedTuple):
+    """A coin at two numbers; hovering says `text`, and `line` finds it."""
+
+    kind: str
+    x: float
+    y: float
+    text: str
+    line: str
 
 
 class Interval(NamedTuple):
@@ -191,6 +203,26 @@ def classes(
     return Figure(option, rows=[one._asdict() for one in found])
 
 
+def dots(
+    found: Sequence[Dot], *, x: str, y: str, colors: Mapping[str, int], logarithmic: Sequence[bool]
+) -> Figure:
+    """A dot for each coin; an axis that is `logarithmic` has room for what is above 0 alone."""
+    series = [
+        (color, {
+            "type": "scatter", "name": kind, "symbolSize": 7, "selectedMode": "single",
+            "itemStyle": {"opacity": 0.7},
+            "data": [[dot.x, dot.y, dot.text, dot.line] for dot in found if dot.kind == kind],
+        })
+        for kind, color in colors.items()
+    ]  # fmt: skip
+    axes = [
+        _axis(title, type="log" if is_log else "value", scale=True, axisLabel={"hideOverlap": True})
+        for title, is_log in zip((x, y), logarithmic, strict=True)
+    ]
+    option = _option(series, x=axes[0], y=axes[1], legend=colors, tooltip=_SAID)
+    return Figure(option, 340, [dot._asdict() for dot in found])
+
+
 def days(
     found: Iterable[tuple[int, str, float]],
     *,
@@ -307,6 +339,11 @@ def values(numbers: Iterable[float]) -> Figure:
     x = _axis("", type="category", data=list(range(len(series["data"]))))
     y = _axis("Value", type="value", splitNumber=4)
     return Figure(_option([(ACCENT, series)], x=x, y=y, tooltip={"confine": True}), 160)
+
+
+def is_wide(numbers: Sequence[float]) -> bool:
+    """Whether none is below 0 and the largest so far above the smallest that an axis is logarithmic."""
+    return min(numbers) >= 0 and max(numbers) >= _WIDE * min((one for one in numbers if one > 0), default=inf)
 
 
 def _option(

@@ -7,6 +7,7 @@ import numpy as np
 
 from components.map import colours
 from components.map.points import PointTable, drawn_table
+from store.catalog.filters import Filter
 from store.reading.reader import Reader
 
 
@@ -22,6 +23,23 @@ class LabelledLibrary:
 
 def by_tag(library: LabelledLibrary, *addresses: str, before: tuple[str, ...] = ()) -> colours.Colours:
     return colours.by("tag", addresses, cast(Reader, library), scores={}, before=before)
+
+
+class NumberedLibrary:
+    """A library that only provides numbers that came with coins, by field and address."""
+
+    def __init__(self, numbers: dict[str, dict[str, float]]) -> None:
+        self.own = numbers
+
+    def number_orders(self) -> dict[str, str]:
+        return {field: f"number:{field}" for field in self.own}
+
+    def numbers(self, _: Filter, field: str) -> dict[str, tuple[float, ...]]:
+        return {address: (number,) for address, number in self.own.get(field, {}).items()}
+
+
+def by_number(name: str, **numbers: dict[str, float]) -> colours.Colours:
+    return colours.by(name, "abcde", cast(Reader, NumberedLibrary(numbers)), scores={})
 
 
 def points(*places: float) -> Any:
@@ -71,6 +89,17 @@ def test_the_legend_counts_the_coins_of_each_colour() -> None:
     assert found.legend == [("art · 2", "#56b4e9"), ("dog · 2", "#e69f00"), ("something else · 1", "#8b8f98")]
     assert found.values.tolist() == [1, 1, 0, 0, 2]
     assert [label for label, _ in by_tag(LabelledLibrary(a="dog"), "a").legend] == ["dog · 1", ""]
+
+
+def test_a_number_colours_along_a_scale_that_is_logarithmic_where_it_is_wide() -> None:
+    volume = by_number("market cap", market_cap={"a": 0, "b": 10, "c": 2_000, "d": 100_000, "gone": 1e9})
+    assert (volume.title, list(volume.range)) == ("Market cap, logarithmic", ["10", "1k", "100k"])
+    assert list(volume.legend) == [("no market cap · 1", colours.OTHER)]
+    assert volume.values.tolist() == [200, 200, 232, 255, 0]
+    tax = by_number("tax", tax={"a": -1, "b": 0, "c": 1, "d": 9, "e": 9})
+    assert (tax.title, list(tax.range), list(tax.legend)) == ("Tax", ["-1", "4", "9"], [("", colours.OTHER)])
+    assert tax.values.tolist() == [200, 206, 211, 255, 255]
+    assert by_number("supply", tax={"a": 1}).values.tolist() == [0] * 5
 
 
 def test_a_tag_keeps_its_colour_when_another_becomes_more_frequent() -> None:

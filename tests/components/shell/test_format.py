@@ -52,3 +52,14 @@ def test_models_have_the_names_of_the_pages() -> None:
     assert format.model("nearest · offline") == "similar coins"
     assert format.model("nearest · offline · Up · Only") == "similar coin · Up · Only"
     assert format.model("openai/gpt-4o") == "openai/gpt-4o"
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        *((0, "0"), (-0.0312, "-0.0312"), (999, "999"), (999.7, "1k")),
+        *((1_250_000, "1.25m"), (-7.2e9, "-7.2b"), (1e15, "1,000,000b")),
+    ],
+)
+def test_numbers_are_shortened_to_three_digits(number: float, said: str) -> None:
+    assert format.short(number) == said

@@ -1,12 +1,14 @@
 """Numbers that came with coins filter them, whatever their fields are called."""
 
+from dataclasses import replace
+
 import pytest
 
 from store.catalog.filter_syntax import corrected, parsed, written
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord
 from store.library import Library
-from tests.store.conftest import coin
+from tests.store.conftest import address, coin, picture
 
 
 @pytest.fixture
@@ -68,3 +70,30 @@ def test_coins_are_ordered_by_a_number_the_largest_first(market: Library) -> Non
     assert [one.name for one in found] == ["Small"]
     with pytest.raises(InvalidRecord, match="number:FIELD"):
         market.find(Filter(), sort="volume")
+
+
+def test_numbers_of_several_fields_belong_to_the_coins_that_have_all(market: Library) -> None:
+    both = market.numbers(Filter(), "holders", "volume_24h")
+    assert both == {address(1): (12, 900), address(2): (4_000, 2_500_000.5)}
+    assert market.numbers(parsed("holders:>1k").filter, "holders") == {address(2): (4_000,)}
+    assert market.numbers(Filter(), "nothing") == {}
+
+
+def test_a_number_is_named_by_what_leads_to_it_where_others_have_its_key(library: Library) -> None:
+    pair = {"volume": {"h24": 70, "h1": 3}, "price_change": {"h24": 900}}
+    library.add([coin(1, **pair), coin(2, volume={"h24": 800}, price_change={"h24": 1})])
+    orders = library.number_orders()
+    assert {"volume h24", "price_change h24", "h1"} <= orders.keys()
+    assert [one.name for one in library.find(Filter(), sort=orders["volume h24"])] == ["Coin 2", "Coin 1"]
+    assert named(library, "volume_h24:>100") == {"Coin 2"}
+    assert named(library, "h24:>850") == {"Coin 1"}
+
+
+def test_columns_of_a_table_are_numbers_if_they_are_nothing_else(library: Library) -> None:
+    table = {"Volume (24h)": "1250.5", "sold": "-2", "listed": "2024-05-01", "version": "1.2.3", "rank": ""}
+    library.add([coin(1, **table, ticker="404", site="https://one.example", shop="http://two.example")])
+    library.add([replace(coin(2), picture=picture(2))])  # with the bytes and the size of its original
+    first = list(library.number_orders().items())[:2]
+    assert first == [("Volume (24h)", "number:volume24h"), ("sold", "number:sold")]
+    assert library.link_fields() == ["site"]
+    assert named(library, "volume24h:>1k sold:<0") == {"Coin 1"}

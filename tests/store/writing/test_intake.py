@@ -153,7 +153,7 @@ def test_the_size_of_a_picture_as_it_came_filters_and_orders_coins(library: Libr
     library.add([Candidate("small", coin(0).sidecar, picture(0)), coin(1)])
     assert [one.address for one in library.find(parsed("width:<64 height:<64 bytes:<1k").filter)] == [FIRST]
     assert library.find(parsed("width:>=64").filter) == []
-    assert {"width", "height", "bytes"} <= library.number_orders().keys()
+    assert list(library.number_orders()) == ["bytes", "height", "width"]
     assert ORIGINAL not in library.get(SECOND).sidecar  # a picture as the library stores it tells nothing
     again = {**library.get(FIRST).sidecar, "token_address": THIRD}
     library.add([Candidate("moved", again, normal_picture(0))])  # as an export of another library has it
