@@ -1,18 +1,18 @@
-"""Review: new coins in a grid, to approve or reject; and the rules that do so with many."""
+"""Review: new coins in a grid, to approve or reject; and the rules and the co-pilot that do so with many."""
 
 from functools import partial
 
 import streamlit as st
 
 from components.grid import browse, no_matches, show_view, verbs
-from components.review import promote, rules, waves
+from components.review import copilot, promote, rules, waves
 from components.review.verbs import handlers
 from components.shell import format
 from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
 from store import Filter, Library
 
-VIEWS = ("Coins", "Rules")
+VIEWS = ("Coins", "Rules", "Co-pilot")
 
 
 def _coins(library: Library) -> None:
@@ -44,10 +44,10 @@ def _nothing_waits(library: Library) -> None:
             st.page_link("pages/approved.py", label=f"Continue with {waiting}", icon=":material/task_alt:")
 
 
-is_grid = views.shown(VIEWS) == "Coins"
-library = open_page("Review", is_grid=is_grid)
-if is_grid:
+view = views.shown(VIEWS)
+library = open_page("Review", is_grid=view == "Coins")
+if view == "Coins":
     _coins(library)
 else:
     views.choose(VIEWS)
-    rules.show(library)
+    {"Rules": rules.show, "Co-pilot": copilot.show}[view](library)

@@ -62,6 +62,10 @@ class Library(Reader):
     def _changed(self) -> None:
         """Tell the followers that something changed."""
 
+    def look_again(self) -> None:
+        """Have the workers of a dashboard look for work, although no coin changed."""
+        self._changed()
+
     # -- verbs that move records ---------------------------------------------------------------------------
 
     def approve(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:

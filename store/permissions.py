@@ -21,6 +21,7 @@ from store.errors import LoginEnded, NotPermitted, ReadOnly
 from store.identity import current_user
 from store.settings import settings
 
+AGENTS = "* for *"  # the names of programs in the history, as a pattern of GLOB
 Claims = Mapping[str, object]  # what a login says of its person
 _NOTHING: Claims = {}
 
@@ -150,7 +151,7 @@ class Agent(Actor):
     """
 
     def __init__(self, program: str, *, person: str) -> None:
-        super().__init__(f"{program} for {person}", via="MCP", agent=program)
+        super().__init__(AGENTS.replace("*", "{}").format(program, person), via="MCP", agent=program)
         self._person = person
 
     @property

@@ -31,7 +31,7 @@ from store.mcp import decisions
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
 from store.reading.reader import Reader, Status
-from store.rules import running
+from store.rules import copilot, running
 from store.settings import settings
 from store.tags import taxonomy_file
 from store.tasks import KINDS, models
@@ -173,10 +173,10 @@ class LibraryRuntime(Library):
         """Do a dashboard's background work, now and after each change, until the library is closed.
 
         What is not urgent begins `after` so many seconds, so that the first page has the processor to itself.
-        Workers look for duplicates, embed pictures without a vector, read pictures, apply the rules that act
-        by themselves, copy the catalog once a day (`store/catalog/snapshots.py`), finish decisions that the
-        disk kept waiting, carry out those of agents (`store/mcp/decisions.py`), and supply dashboards on
-        other machines (`docs/scaling.md`).
+        Workers look for duplicates, embed pictures without a vector, read pictures, learn from decisions and
+        advise if the co-pilot is on, apply the rules that act by themselves, copy the catalog once a day
+        (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, carry out those of agents
+        (`store/mcp/decisions.py`), and supply dashboards on other machines (`docs/scaling.md`).
         """
         self.catalog.check_writable()
         if not self._workers:
@@ -187,8 +187,11 @@ class LibraryRuntime(Library):
             self._embedding = busy("embedding what is new", self._look_at_what_is_new)
             self._reading = Worker("reading pictures", self._read_pictures, is_unhurried=True)
             self._workers += (self._copies, self._embedding, self._reading)
-            self._workers.append(busy("applying rules", lambda _: running.run_by_themselves(self)))
+            self._learning = busy("learning from decisions", self._learn)
+            self._rules = busy("applying rules", lambda _: running.run_by_themselves(self))
             self._workers += (
+                self._learning,
+                self._rules,
                 Worker(
                     "copying the catalog",
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
@@ -310,10 +313,21 @@ class LibraryRuntime(Library):
                 models.start_if_outdated(self)
                 self._has_current_vectors = True
         embedded = self._prefetcher.embed_next(progress)
-        self._copies.wake()  # what is embedded now can be compared by its vector
+        self._copies.wake()  # what is embedded now can be compared by its vector …
+        self._learning.wake()  # … and advised on
         if self._prefetcher.unreadable:
             self._embedding.wake(after=_UNREADABLE)
         return embedded
+
+    def _learn(self, progress: Progress) -> int:
+        advised = copilot.keep_up(self, progress=progress)
+        if advised:
+            self._rules.wake()
+        return advised
+
+    def embed_new(self, *, progress: Progress) -> int:
+        """Embed pictures that have no vector yet; returns how many."""
+        return self._prefetcher.embed_next(progress)
 
     def _read_pictures(self, progress: Progress) -> None:
         self.picture_faults.look(progress=progress)

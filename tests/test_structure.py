@@ -39,7 +39,8 @@ store/rules/running
 store/rules
 store/rules/preview store/rules/keeping store/rules/publishing store/rules/waves
 store/rules/evidence
-store/rules/past store/rules/families
+store/rules/copilot
+store/rules/past store/rules/families store/rules/signals
 store/rules/matching
 store/library
 store/backup store/evaluation store/showcase
@@ -64,6 +65,7 @@ store/vectors store/exporting
 store/embedding store/importing
 store/captions store/chroma store/jobs store/llm store/tags
 store/rules/rule
+store/rules/learning
 store/catalog store/fetching store/sessions
 store/disk
 store/operations

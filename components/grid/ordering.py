@@ -20,6 +20,7 @@ SORTS: Mapping[str, str] = {
     "Name": "name",
     "Recently moved": "moved",
     "Most suspicious": "suspicious",
+    "Most doubtful": "doubt",
     "Like what was approved": "approved",
     "Unlike the library": "unlike",
     LIKE_ONE: "like",

@@ -20,7 +20,7 @@ _SHOWN = 24  # coins as pictures; the number says how many there are
 _NAMED = 20  # contradictions
 _RUNS = 5
 _SIDE = 48  # px
-_DOES: Mapping[str, str] = {
+_DOES: Mapping[rule.Act, str] = {
     "reject": "Reject",
     "approve": "Approve",
     "tag": "Tag",
@@ -44,7 +44,7 @@ _previews: LruCache[tuple[object, ...], preview.Preview] = LruCache(16)
 
 def show(library: Library) -> None:
     """The rules by name; the chosen one in an editor, with its preview below."""
-    saved = library.rules.all()
+    saved = {name: one for name, one in library.rules.all().items() if one.do != "judge"}
     names = [*saved, *([rule.NEW] if library.can_write or not saved else [])]
     chosen = views.choose(names, parameter="rule", label="Rules")
     before = saved.get(chosen)
@@ -54,13 +54,14 @@ def show(library: Library) -> None:
     if draft is None:
         return
     st.markdown(f"**{format.plain(draft.sentence, limit=400)}**")
-    found = _preview(library, draft)
+    found = previewed(library, draft)
     if library.can_write:
-        _buttons(library, before, draft, found)
+        buttons(library, before, draft, found)
     _now(library, found)
-    _past(library, found)
+    st.subheader(f"The last {found.days} days", anchor=False)
+    past(library, found, sentence=found.sentence)
     if before:
-        _runs(library, before)
+        runs(library, before)
 
 
 def _draft(library: Library, before: rule.Rule | None, key: str) -> rule.Rule | None:
@@ -142,7 +143,7 @@ def _typed(shown: rule.Rule, key: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _preview(library: Library, draft: rule.Rule) -> preview.Preview:
+def previewed(library: Library, draft: rule.Rule) -> preview.Preview:
     """Kept until the library, or another rule, changes."""
     others = tuple(library.rules.all().values())
     key = (library.id, library.generation, library.derived, draft, others)
@@ -153,8 +154,9 @@ def _preview(library: Library, draft: rule.Rule) -> preview.Preview:
     return found
 
 
-def _buttons(library: Library, before: rule.Rule | None, draft: rule.Rule, found: preview.Preview) -> None:
+def buttons(library: Library, before: rule.Rule | None, draft: rule.Rule, found: preview.Preview) -> None:
     count = len(found.matches)
+    does = _DOES.get(draft.do, "Decide").partition(",")[0]
     is_saved = before == draft
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not is_saved:
@@ -166,20 +168,23 @@ def _buttons(library: Library, before: rule.Rule | None, draft: rule.Rule, found
             forms.show(
                 "rule-run", library, job_bar.starting(partial(running.start, library, draft.name)),
                 button=Button(
-                    f"{_DOES[draft.do].partition(',')[0]}: {format.counted(count, 'coin')}", icon="bolt",
+                    f"{does}: {format.counted(count, 'coin')}", icon="bolt",
                     kind="primary", disabled=not count, help="" if count else "It means no coin now.",
                 ),
             )  # fmt: skip
         if before:
             forms.button(
                 "rule-delete", library, partial(library.rules.delete, before.name),
-                button=Button("Delete", icon="delete", kind="tertiary"),
+                button=Button(
+                    "Turn off" if draft.do == "judge" else "Delete", icon="delete", kind="tertiary"
+                ),
                 message="Deleted; Activity restores it.",
             )  # fmt: skip
             who = format.plain(presenter.name(before.saved_by))
             st.caption(f"Saved by {who}, {format.ago(before.saved_at)}", width="content")
     if not is_saved and saved and draft.name in library.rules.all():
-        views.turn_to(draft.name, parameter="rule")
+        if draft.do != "judge":
+            views.turn_to(draft.name, parameter="rule")
         st.rerun()
 
 
@@ -194,7 +199,12 @@ def _now(library: Library, found: preview.Preview) -> None:
     """The coins that it means now, and the rules that it meets."""
     count = len(found.matches)
     st.subheader(f"Now: {format.counted(count, 'coin')}", anchor=False)
-    _strip(library, [match.address for match in found.matches])
+    strip(library, [match.address for match in found.matches])
+    meetings(library, found)
+
+
+def meetings(library: Library, found: preview.Preview) -> None:
+    """The rules that it meets, and who has the coins."""
     for met in found.meetings:
         coins, name = format.counted(len(met.coins), "coin"), format.plain(met.rule)
         if met.goes_first:
@@ -210,10 +220,9 @@ def _priority(library: Library, name: str) -> int:
     return other.priority if other else 0
 
 
-def _past(library: Library, found: preview.Preview) -> None:
+def past(library: Library, found: preview.Preview, *, sentence: str) -> None:
     """What people decided about the coins that it would have settled."""
-    st.subheader(f"The last {found.days} days", anchor=False)
-    st.write(format.plain(found.sentence, limit=400))
+    st.write(format.plain(sentence, limit=400))
     if found.contradictions:
         there = {one.address: one for one in library.records([case.address for case in found.contradictions])}
         lines = []
@@ -228,12 +237,12 @@ def _past(library: Library, found: preview.Preview) -> None:
         st.markdown("\n".join(lines))
     if found.agreements:
         with st.expander(f"As people did: {format.counted(len(found.agreements), 'coin')}"):
-            _strip(library, [case.address for case in found.agreements])
+            strip(library, [case.address for case in found.agreements])
     for said in found.limits:
         st.caption(said)
 
 
-def _runs(library: Library, saved: rule.Rule) -> None:
+def runs(library: Library, saved: rule.Rule) -> None:
     """Its last runs, each with what takes it back, whoever began it."""
     rows = [(run, library.decision(run.decision)) for run in running.runs(library, saved.name)[:_RUNS]]
     if any(decided for _, decided in rows):
@@ -254,7 +263,7 @@ def _runs(library: Library, saved: rule.Rule) -> None:
                 )  # fmt: skip
 
 
-def _strip(library: Library, addresses: Iterable[str]) -> None:
+def strip(library: Library, addresses: Iterable[str]) -> None:
     """Pictures of these coins, each a link to its panel; of many the first."""
     links = []
     for record in library.records([*addresses][:_SHOWN]):

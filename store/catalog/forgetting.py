@@ -20,7 +20,10 @@ _KEYS = {
     "suggestions": ("address",), "job_items": ("key",),
 }  # fmt: skip
 # … of which nothing is kept.
-_GONE = {"drafts": "address", "troubles": "address", "chroma_queue": "address", "judgements": "address"}
+_GONE = {
+    "drafts": "address", "troubles": "address", "chroma_queue": "address", "judgements": "address",
+    "advice": "address",
+}  # fmt: skip
 # Tables by a picture's hash, derived from pictures.
 _PICTURES = {
     "fingerprints": ("image_hash",), "picture_texts": ("image_hash",), "picture_nudity": ("image_hash",),

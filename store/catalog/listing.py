@@ -71,7 +71,13 @@ def _moved(db: sqlite3.Connection, known: Numbers, changed: list[int], sort: str
 
 Mask = NDArray[np.bool_]  # by row number
 
-SORTS = (*_STORED_ORDERS, "suspicious")
+SORTS = (*_STORED_ORDERS, "suspicious", "doubt")
+# What is read for each page, the highest first and all other records after it: row number, figure.
+_FIGURES = {
+    "suspicious": "SELECT record, sure FROM suspicions WHERE record < ?",
+    "doubt": "SELECT r.id, -abs(a.score - 0.5) FROM advice a CROSS JOIN records r ON r.address = a.address "
+    "WHERE r.tier = 'pending' AND r.id < ?",  # of the co-pilot: what teaches it most comes first
+}
 BY_NUMBER = "number:"  # … and this with a field of sidecars, as `number:volume`: its largest first
 _KEPT, _KEPT_ADDRESSES = 64, 8
 _FEW = 1_000  # changed records that are asked about one by one …
@@ -192,15 +198,11 @@ class Listing:
         if sort.startswith(BY_NUMBER):
             values = self._values(now, sort.removeprefix(BY_NUMBER))
             return ordered[np.argsort(-values[ordered], kind="stable")]  # nan, for none, comes last
-        if sort == "suspicious":
-            suspects, certainty = np.zeros(now.size, np.bool_), np.zeros(now.size)
-            query = "SELECT record, sure FROM suspicions WHERE record < ?"
-            for number, sure in now.db.execute(query, [now.size]):
-                suspects[number], certainty[number] = True, sure
-            is_suspect = suspects[ordered]
-            alike = ordered[is_suspect]
-            first = alike[np.argsort(-certainty[alike], kind="stable")]
-            ordered = np.concatenate([first, ordered[~is_suspect]])
+        if sort in _FIGURES:
+            figures = np.full(now.size, -np.inf)
+            for number, figure in now.db.execute(_FIGURES[sort], [now.size]):
+                figures[number] = figure
+            ordered = ordered[np.argsort(-figures[ordered], kind="stable")]
         return ordered
 
     def _order(self, now: _Moment, sort: str) -> Numbers:

@@ -43,7 +43,7 @@ from store.permissions import Operator
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.records import checked_address
-from store.runtime import open_library, open_reader
+from store.runtime import LibraryRuntime, open_library, open_reader
 from store.settings import settings
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Call(Terminal):
             yield reader
 
     @contextmanager
-    def writing(self) -> Iterator[Library]:
+    def writing(self) -> Iterator[LibraryRuntime]:
         """The library for a command that changes it.
 
         When the block ends, Chroma has caught up or is reported behind.
@@ -161,7 +161,7 @@ class Call(Terminal):
             yield library
 
     @contextmanager
-    def making(self) -> Iterator[Library]:
+    def making(self) -> Iterator[LibraryRuntime]:
         """Like `writing`, but the library is created if there is none."""
         root = self.root
         opened = self._opened(lambda progress: open_library(root, progress=progress))

@@ -17,11 +17,13 @@ from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
 from store.cli.verbs import verb as declare
 from store.errors import BadSource, InvalidRecord
 from store.outcome import Refusal
-from store.rules import families, running, waves
+from store.reading.reader import Reader
+from store.rules import copilot, families, running, waves
 from store.rules import rule as values
 from store.rules.preview import DAYS, Preview
 from store.rules.preview import preview as previewed
-from store.rules.rule import COMPARISONS, Act, Comparison, Level
+from store.rules.rule import COMPARISONS, Act, Comparison, Level, Rule
+from store.runtime import LibraryRuntime
 
 _NAMED = 20  # coins that a preview names
 _OTHER = f"what a coin that looks like it must be: {', '.join(COMPARISONS[1:])}"
@@ -93,22 +95,26 @@ def preview(
 ) -> int:
     """What a rule would do now, and would have done beside what people decided."""
     with call.reading() as reader:
-        shown = previewed(reader, running.get(reader, name), days=days)
-        names = {
-            record.address: record.name
-            for record in reader.records(
-                [
-                    *(match.address for match in shown.matches[:_NAMED]),
-                    *(case.address for case in shown.contradictions[:_NAMED]),
-                ]
-            )
-        }
-    return call.answered(_as_json(shown), [plain(row) for row in _rows(shown, names)])
+        return shown(call, reader, running.get(reader, name), days=days)
+
+
+def shown(call: Call, reader: Reader, rule: Rule, *, days: int) -> int:
+    """Answer with the preview of a rule."""
+    found = previewed(reader, rule, days=days)
+    named = [
+        *(match.address for match in found.matches[:_NAMED]),
+        *(case.address for case in found.contradictions[:_NAMED]),
+    ]
+    names = {record.address: record.name for record in reader.records(named)}
+    return call.answered(_as_json(found), [plain(row) for row in _rows(found, names)])
 
 
 def _rows(shown: Preview, names: dict[str, str]) -> list[str]:
     rows = [shown.rule.sentence, f"now: {_coins(len(shown.matches))}"]
-    rows += [f"{match.address} {names.get(match.address, '')}" for match in shown.matches[:_NAMED]]
+    rows += [
+        f"{f'{match.do} ' if match.do else ''}{match.address} {names.get(match.address, '')}"
+        for match in shown.matches[:_NAMED]
+    ]
     for met in shown.meetings:
         what = "contradicts it" if met.is_contrary else "does the same"
         whose = (
@@ -139,7 +145,10 @@ def _as_json(shown: Preview) -> dict[str, Any]:
 
     return {
         "rule": values.plain(shown.rule),
-        "now": [{"token_address": one.address, "others": list(one.others)} for one in shown.matches],
+        "now": [
+            {"token_address": one.address, "others": list(one.others), "do": one.do or shown.rule.do}
+            for one in shown.matches
+        ],
         "meets": [
             {"rule": one.rule, "coins": list(one.coins), "contrary": one.is_contrary, "first": one.goes_first}
             for one in shown.meetings
@@ -162,17 +171,35 @@ def run(
 ) -> int:
     """Do what a rule says with every coin that it means now."""
     with call.writing() as library:
-        call.watch(lambda progress: library.duplicates.examine(progress=progress))
-        if name is None:
-            count = running.run_by_themselves(library)
-            jobs = [job for job in library.jobs.under_way() if job.actor.startswith("rule ")]
-            call.say(f"rules act by themselves on {_coins(count)}")
-            return max((follow(library, job, call) for job in jobs), default=0)
-        job = running.start(library, name, actor=call.actor)
-        if job is None:
-            call.say(f"the rule {name} means no coin now")
-            return 0
-        return follow(library, job, call)
+        if name is not None:
+            return started(library, running.get(library, name), call)
+        look(library, call)
+        call.watch(lambda progress: copilot.keep_up(library, progress=progress))
+        count = running.run_by_themselves(library)
+        own = {rule.actor for rule in library.rules.all().values()}
+        jobs = [job for job in library.jobs.under_way() if job.actor in own]
+        call.say(f"rules act by themselves on {_coins(count)}")
+        return max((follow(library, job, call) for job in jobs), default=0)
+
+
+def look(library: LibraryRuntime, call: Call) -> None:
+    """Look at coins that are new, as a dashboard does in the background, before rules mean them."""
+    if copilot.its_rule(library):
+        call.watch(lambda progress: library.embed_new(progress=progress))
+        call.watch(lambda progress: library.picture_faults.look(progress=progress))
+    call.watch(lambda progress: library.duplicates.examine(progress=progress))
+
+
+def started(library: LibraryRuntime, rule: Rule, call: Call) -> int:
+    """Run a rule to its end."""
+    look(library, call)
+    if rule.do == "judge":
+        call.watch(lambda progress: copilot.keep_up(library, progress=progress))
+    job = running.start(library, rule.name, actor=call.actor)
+    if job is None:
+        call.say(f"the rule {rule.name} means no coin now")
+        return 0
+    return follow(library, job, call)
 
 
 @verb("export")

@@ -256,6 +256,13 @@ def rules_about_coins(
     context.obj = Common(root, actor, json).over(context.obj)
 
 
+def copilot_of_library(
+    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
+) -> None:
+    """The co-pilot, which learns from decisions."""
+    context.obj = Common(root, actor, json).over(context.obj)
+
+
 def verb(*names: str, of: typer.Typer = app) -> Callable[[Function], Function]:
     """Declare a function as the verb of the first name, which the others mean as well."""
 

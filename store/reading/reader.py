@@ -52,7 +52,7 @@ from store.rules.rule import saved as saved_rules
 from store.search import golden_queries
 from store.search.calibration import Calibration, Calibrations
 from store.search.golden_queries import GoldenQueries
-from store.search.picture_similarity import Order, Ordered, PictureSimilarity
+from store.search.picture_similarity import Order, Ordered, PictureIndex, PictureSimilarity
 from store.search.query import Query, SavedSearches, saved_filters, saved_weights, words_asked
 from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
@@ -344,6 +344,11 @@ class Reader(RecordLists):
         """
         self.catalog.actor.check_login()
         return self._pictures.ordered(addresses, order, like=self.get(like) if order == "like" else None)
+
+    def picture_index(self) -> PictureIndex:
+        """The vectors of all pictures as they are now. Raises ModelUnavailable without a usable model."""
+        self.catalog.actor.check_login()
+        return self._pictures.index()
 
     def snapshot(self) -> VectorSnapshot:
         """The vectors of every library record as they are now."""

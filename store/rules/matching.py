@@ -7,10 +7,11 @@ others yet waits until it was.
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from store.catalog import advice
 from store.catalog.filters import Filter, conditions
 from store.disk.sqlite_values import marks
 from store.duplicates import findings
@@ -22,17 +23,18 @@ NOW = 2**62  # an event of the history that is later than any
 _SIZES = ("marketcap", "mcap", "usdmarketcap", "marketcapusd", "fdv")
 _HOLDERS = ("holders", "holdercount", "holderscount", "numholders")
 _DECIDED = ("approve", "reject", "delete", "return", "restore", "promote", "degrade", "undo", "redo")
-_WAY: Mapping[Act, str] = {"reject": "out", "approve": "in", "keep": "in", "hold": "hold", "tag": ""}
+_WAY: Mapping[Act, str] = {"reject": "out", "approve": "in", "keep": "in", "hold": "hold"}
 _FEW = 500  # coins that are asked about one by one
 _BLIND = 20  # one coin in so many is always left to a person by a rule that acts by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A coin that a rule means, and the coins like it that its comparison names."""
+    """A coin that a rule means, the coins like it that its comparison names, and what is done with it."""
 
     address: str
     others: tuple[str, ...] = ()
+    do: Act | None = None  # of the co-pilot, which says so for each coin; else the rule does
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -
     if chosen and asks_for_copies(rule):
         leave |= _not_compared(reader, chosen)
     chosen = [address for address in chosen if address not in leave]
+    if rule.do == "judge":
+        return _judged(reader, rule, chosen)
     if not rule.other:
         return [Match(address) for address in chosen]
     with reader.catalog.one_moment() as db:
@@ -71,6 +75,21 @@ def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -
         pairs = (Match(one, compared(db, rule, one)) for one in chosen if one in alike)
         matches = [match for match in pairs if match.others]
     return _best(matches) if rule.do == "keep" else matches
+
+
+def _judged(reader: Reader, rule: Rule, chosen: Collection[str]) -> list[Match]:
+    """What the co-pilot settles of these coins by the promise that is the rule's, without blind ones."""
+    with reader.catalog.one_moment() as db:
+        version = advice.latest(db)
+        said = advice.of(db, chosen) if version else {}
+    if not version:
+        return []
+    promised = rule.promised(version.scored)
+    return [
+        Match(address, do="approve" if said[address].score >= 0.5 else "reject")
+        for address in chosen
+        if address in said and promised.settles(said[address].score) and not is_blind(address)
+    ]
 
 
 def _passing(reader: Reader, filter: Filter, among: Collection[str] | None) -> list[str]:
@@ -91,17 +110,25 @@ def shared_out(
     reader: Reader, rule: Rule, rules: Iterable[Rule], matches: list[Match]
 ) -> tuple[list[Match], list[Meeting]]:
     """What of its matches the rule has after the others, and where it meets them."""
-    mine, taken, meetings = {match.address for match in matches}, set[str](), []
+    mine, taken, meetings = ways(rule, matches), set[str](), []
     for other in rules:
-        if other.name == rule.name or not _WAY[rule.do] or not _WAY[other.do] or not mine:
+        if other.name == rule.name or not mine:
             continue
-        if both := mine & {match.address for match in found(reader, other, among=mine)}:
-            is_contrary = _WAY[rule.do] != _WAY[other.do]
-            goes_first = other.priority > rule.priority
+        theirs = ways(other, found(reader, other, among=mine)) if other.do != "tag" else {}
+        goes_first = other.priority > rule.priority
+        for is_contrary in (False, True):
+            both = {one for one, way in theirs.items() if (mine[one] != way) == is_contrary}
             if goes_first or (is_contrary and other.priority == rule.priority):
                 taken |= both
-            meetings.append(Meeting(other.name, tuple(sorted(both)), is_contrary, goes_first))
+            if both:
+                meetings.append(Meeting(other.name, tuple(sorted(both)), is_contrary, goes_first))
     return [match for match in matches if match.address not in taken], meetings
+
+
+def ways(rule: Rule, matches: Iterable[Match]) -> dict[str, str]:
+    """Where each coin would go; a tag sends it nowhere."""
+    found = {match.address: _WAY.get(match.do or rule.do, "") for match in matches}
+    return {address: way for address, way in found.items() if way}
 
 
 def left_to_the_rule(reader: Reader, rule: Rule, matches: Iterable[Match]) -> list[Match]:
@@ -123,9 +150,9 @@ _OWN_EVENTS = (
 )
 
 
-def own_events(db: sqlite3.Connection, rule: Rule, *, since: float) -> list[sqlite3.Row]:
+def own_events(reader: Reader, rule: Rule, *, since: float) -> list[sqlite3.Row]:
     """What the rule did to coins since a moment, as events of the history."""
-    return db.execute(f"{_OWN_EVENTS} AND h.at >= ?", [f"{RUN}*", rule.name, since]).fetchall()
+    return reader.catalog.rows(f"{_OWN_EVENTS} AND h.at >= ?", [f"{RUN}*", rule.name, since])
 
 
 def is_blind(address: str) -> bool:
@@ -135,7 +162,9 @@ def is_blind(address: str) -> bool:
 
 def asks_for_copies(rule: Rule) -> bool:
     """Whether it means only coins that were compared with the others."""
-    return bool(rule.other) or rule.level == "by itself" or "dup:" in rule.when.casefold()
+    return (
+        bool(rule.other) or rule.do == "judge" or rule.level == "by itself" or "dup:" in rule.when.casefold()
+    )
 
 
 def compared(db: sqlite3.Connection, rule: Rule, address: str, *, before: int = NOW) -> tuple[str, ...]:
@@ -156,7 +185,13 @@ def pairs(db: sqlite3.Connection, address: str, *, sure: float, before: int = NO
 
 def suspects(db: sqlite3.Connection, address: str, *, before: int = NOW) -> list[findings.Suspect]:
     """The coins like this one that were there, outside the trash, and not judged different."""
-    kept = []
+    return [one for one, tier in in_any_tier(db, address, before=before) if tier != "trash"]
+
+
+def in_any_tier(
+    db: sqlite3.Connection, address: str, *, before: int = NOW
+) -> Iterator[tuple[findings.Suspect, str]]:
+    """The coins like this one that were there and not judged different, each with its tier then."""
     for one in findings.suspects(db, address):
         if before == NOW:
             is_apart, tier = one.judgement is not None and one.judgement.verdict == "different", one.tier
@@ -165,9 +200,8 @@ def suspects(db: sqlite3.Connection, address: str, *, before: int = NOW) -> list
             if then is None:
                 continue
             tier, is_apart = then["tier"], _was_apart(db, address, one.other, before)
-        if tier != "trash" and not is_apart:
-            kept.append(one)
-    return kept
+        if not is_apart:
+            yield one, tier
 
 
 def _was_apart(db: sqlite3.Connection, one: str, other: str, before: int) -> bool:
@@ -197,11 +231,11 @@ def facts(db: sqlite3.Connection, address: str, before: int = NOW) -> Facts | No
             "AND after ->> 'tier' IN ('approved', 'library')",
             [address, before],
         ).fetchone()
-    numbers = dict(_numbers(sidecar))
+    known = dict(numbers(sidecar))
     return Facts(
         float(sidecar.get("created_at") or 0),
-        next((numbers[name] for name in _SIZES if name in numbers), None),
-        next((numbers[name] for name in _HOLDERS if name in numbers), None),
+        next((known[name] for name in _SIZES if name in known), None),
+        next((known[name] for name in _HOLDERS if name in known), None),
         approved,
     )
 
@@ -237,11 +271,11 @@ def _before(one: float | None, other: float | None) -> bool:
     return one is not None and (other is None or one < other)
 
 
-def _numbers(value: Any, name: str = "") -> Iterable[tuple[str, float]]:
+def numbers(value: Any, name: str = "") -> Iterable[tuple[str, float]]:
     """The numbers of a sidecar by their plain names, at any depth; texts that are numbers count."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, "".join(sign for sign in str(key).lower() if sign.isalnum()))
+            yield from numbers(inner, "".join(sign for sign in str(key).lower() if sign.isalnum()))
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         try:
             yield name, float(value)

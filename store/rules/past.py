@@ -13,7 +13,9 @@ from typing import Literal
 from store.catalog import history, rows
 from store.catalog.catalog import read_json
 from store.catalog.filters import conditions
+from store.disk.sqlite_values import marks
 from store.operations import State, state_from
+from store.permissions import AGENTS
 from store.reading.reader import Reader
 from store.rules import matching
 from store.rules.rule import Rule
@@ -30,11 +32,19 @@ _TABLES = (
     "unfit",
     "history",
 )
-_LAST = (  # of each coin the last decision in review that stands, and that no rule made
+_PEOPLE = (  # events that neither a rule, an agent nor the program itself made
+    f"who NOT GLOB ? AND who NOT IN ({marks(history.NOBODY)}) "
+    f"AND decision NOT IN (SELECT substr(key, {len(matching.RUN) + 1}) FROM meta WHERE key GLOB ?)"
+)
+_OF_PEOPLE = [AGENTS, *history.NOBODY, f"{matching.RUN}*"]
+_LAST = (  # of each coin the last decision of people in review that stands
     "SELECT max(id) AS id FROM history WHERE at >= ? AND verb IN ('approve', 'reject', 'delete') "
     "AND before ->> 'tier' = 'pending' AND after ->> 'tier' IN ('approved', 'trash') "
-    f"AND decision NOT IN (SELECT substr(key, {len(matching.RUN) + 1}) FROM meta WHERE key GLOB ?) "
-    f"AND decision NOT IN {history.UNDONE} GROUP BY address ORDER BY id DESC LIMIT ?"
+    f"AND {_PEOPLE} AND decision NOT IN {history.UNDONE} GROUP BY address ORDER BY id DESC LIMIT ?"
+)
+_TIER = (  # where people left the coin: what others did to it later is no word of theirs
+    f"(SELECT after ->> 'tier' FROM history WHERE address = h.address AND id >= h.id AND {_PEOPLE} "
+    "ORDER BY id DESC LIMIT 1)"
 )
 
 
@@ -54,12 +64,14 @@ class Decided:
 def decided(reader: Reader, *, since: float, most: int = MOST) -> list[Decided]:
     """What people decided since a moment (UNIX seconds) and did not take back, newest first."""
     found = reader.catalog.rows(
-        f"SELECT h.*, r.tier FROM ({_LAST}) last JOIN history h ON h.id = last.id "
+        f"SELECT h.*, {_TIER} AS tier FROM ({_LAST}) last JOIN history h ON h.id = last.id "
         "JOIN records r ON r.address = h.address WHERE r.tier <> 'pending' ORDER BY h.id DESC",
-        [since, f"{matching.RUN}*", most],
+        [*_OF_PEOPLE, since, *_OF_PEOPLE, most],
     )
     made = []
     for row in found:
+        if row["tier"] == "pending":  # a person returned it; others decided since
+            continue
         before = state_from(read_json(row["before"], "an event"))
         assert before, "a coin in review"
         was: Literal["approved", "rejected"] = "rejected" if row["tier"] == "trash" else "approved"

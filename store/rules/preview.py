@@ -1,5 +1,6 @@
 """What a rule would do now, and would have done beside what people decided."""
 
+import sqlite3
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +8,14 @@ from typing import Literal
 
 from store.errors import InvalidRecord
 from store.reading.reader import Reader
-from store.rules import matching, past
+from store.rules import copilot, matching, past
 from store.rules.matching import Match, Meeting
 from store.rules.past import Decided
 from store.rules.rule import Rule
 
 DAYS = 90
 FEW = 20  # decisions
+BACK = "taken back"  # what people said of a coin that the rule had settled
 _A_DAY = 86_400  # seconds
 
 
@@ -39,6 +41,7 @@ class Preview:
     decisions: int  # of people on coins in review, in that time
     days: int
     limits: tuple[str, ...]  # what is not as it was then
+    settled: int = 0  # coins that the co-pilot settled since it was saved
 
     @property
     def agreements(self) -> tuple[Case, ...]:
@@ -58,8 +61,33 @@ class Preview:
     @property
     def keeps_promise(self) -> bool:
         """Whether it agrees as promised; one contradiction among a few decisions is too little to tell."""
+        return not self.broken
+
+    @property
+    def broken(self) -> str:
+        """How it broke its promise, in words; "" if it keeps it."""
+        if self.rule.do == "judge":
+            return self._alarm
         is_measured = len(self.cases) >= FEW or len(self.contradictions) > 1
-        return self.agreement is None or self.agreement >= self.rule.promise or not is_measured
+        if self.agreement is None or self.agreement >= self.rule.promise or not is_measured:
+            return ""
+        return (
+            f"it agreed with {self.agreement:.1%} of {len(self.cases):,} decisions "
+            f"and promised {self.rule.promise:.0%}"
+        )
+
+    @property
+    def _alarm(self) -> str:
+        """More errors of the co-pilot than chance explains: of coins it was not seen at, or taken back."""
+        back = sum(case.said == BACK for case in self.cases)
+        wrong, of, bears = len(self.contradictions) - back, len(self.cases) - back, self.rule.bears
+        if copilot.is_alarming(wrong, of, bears / 100):
+            what = f"it was wrong about {wrong:,} of {of:,} coins that you decided without being told"
+        elif copilot.is_alarming(back, max(back, self.settled), bears / 100):
+            what = f"you took back {back:,} of {self.settled:,} coins that it settled"
+        else:
+            return ""
+        return f"{what}, and it promised at most {bears:.3g} %"
 
     @property
     def sentence(self) -> str:
@@ -96,16 +124,24 @@ def measure(reader: Reader, rule: Rule, *, days: int = DAYS, now: float | None =
     """The rule beside people's decisions alone, without what it would do now."""
     since = (time.time() if now is None else now) - days * _A_DAY
     decided = past.decided(reader, since=since)
-    meant = past.meant(reader, rule, decided) if rule.do != "hold" else set()
-    tags = _tags_of(reader, meant) if rule.do == "tag" else {}
     said = list(past.limits(rule))
     if len(decided) == past.MOST:
         said.append(f"Only the latest {past.MOST:,} decisions are compared.")
+    settled = matching.own_events(reader, rule, since=max(since, rule.saved_at))
+    if rule.do == "judge":
+        cases = [
+            Case(one.address, one.was, one.actor, one.at, one.was == told)
+            for one, told in copilot.compared(reader, rule, decided)
+        ]
+    else:
+        meant = past.meant(reader, rule, decided) if rule.do != "hold" else set()
+        tags = _tags_of(reader, meant) if rule.do == "tag" else {}
+        cases = beside(rule, decided, meant, tags)
     if rule.do == "hold":
         said.append("Holding a coin decides nothing, so there is nothing to compare.")
-    cases = [*beside(rule, decided, meant, tags), *_taken_back(reader, rule, since=max(since, rule.saved_at))]
+    cases += _taken_back(reader, rule, settled)
     cases.sort(key=lambda case: -case.at)
-    return Preview(rule, (), (), tuple(cases), len(decided), days, tuple(said))
+    return Preview(rule, (), (), tuple(cases), len(decided), days, tuple(said), len(settled))
 
 
 def beside(
@@ -127,18 +163,17 @@ def beside(
     return cases
 
 
-def _taken_back(reader: Reader, rule: Rule, *, since: float) -> list[Case]:
+def _taken_back(reader: Reader, rule: Rule, settled: Sequence[sqlite3.Row]) -> list[Case]:
     """Coins that the rule settled since it was saved, and that are elsewhere by now."""
-    if rule.do not in ("reject", "approve"):
+    if rule.do not in ("reject", "approve", "judge"):
         return []
-    with reader.catalog.reading() as db:
-        events = {row["address"]: row for row in matching.own_events(db, rule, since=since)}
+    events = {row["address"]: row for row in settled}
     there = {record.address: record.tier for record in reader.records(list(events))}
-    back = ("pending", "approved", "library") if rule.do == "reject" else ("pending", "trash")
+    back = {"reject": ("pending", "approved", "library"), "approve": ("pending", "trash")}
     return [
-        Case(address, "taken back", row["who"], row["at"], False)
+        Case(address, BACK, row["who"], row["at"], False)
         for address, row in events.items()
-        if there.get(address) in back
+        if there.get(address) in back.get(row["verb"], ())
     ]
 
 

@@ -18,8 +18,9 @@ from store.catalog.filters import Filter
 from store.catalog.named_values import MAX_NAME, NamedValues
 from store.errors import BadSource, InvalidRecord
 from store.records import MAX_TAG
+from store.rules.learning import Promise, Scored
 
-Act = Literal["reject", "approve", "tag", "keep", "hold"]
+Act = Literal["reject", "approve", "tag", "keep", "hold", "judge"]
 Level = Literal["shown", "one click", "by itself"]
 Comparison = Literal[
     "", "older", "larger", "more holders", "approved before",
@@ -29,6 +30,7 @@ ACTS: tuple[Act, ...] = get_args(Act)
 LEVELS: tuple[Level, ...] = get_args(Level)
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 HELD = "second look"  # the tag of coins that wait for a person; no rule touches them
+COPILOT = "co-pilot"  # who decides in the history, and the name of its rule
 NEW = "New rule"  # what the page calls one that has no name yet
 _SAID: Mapping[Comparison, str] = {
     "older": "is older",
@@ -41,6 +43,7 @@ _SAID: Mapping[Comparison, str] = {
     "not approved before": "was not approved before it",
 }
 _MAX_REASON = 200
+LEAST_SURE, MOST_SURE = 0.8, 0.999  # what the co-pilot can promise
 _OF_LIBRARY = ("saved_by", "saved_at", "told")  # what a file does not say
 
 
@@ -82,6 +85,8 @@ class Rule:
     def sentence(self) -> str:
         """The rule in words."""
         which = f"“{self.when}” finds a coin" if self.when else "a coin is in review"
+        if self.do == "judge":
+            return f"If {which} and the co-pilot is sure enough, {self.act}."
         pair = f" and a coin like it ({self.sure:.0%} sure) {_SAID[self.other]}" if self.other else ""
         return f"If {which}{pair}, {self.act}."
 
@@ -99,11 +104,22 @@ class Rule:
                 return "keep it, give it what the other knows, and reject the other"
             case "hold":
                 return "hold it for a second look"
+            case "judge":
+                return f"approve or reject it, at most {self.bears:.3g} % wrong"
 
     @property
     def actor(self) -> str:
         """Who decides in the history when it acts by itself."""
-        return f"rule {self.name}"
+        return COPILOT if self.do == "judge" else f"rule {self.name}"
+
+    @property
+    def bears(self) -> float:
+        """The share of errors that its promise bears, in percent."""
+        return round(100 * (1 - self.promise), 6)
+
+    def promised(self, scored: Scored) -> Promise:
+        """What its promise settles, by decisions that the co-pilot scored in time."""
+        return Promise.of(scored, self.bears / 100)
 
 
 def checked(values: Mapping[str, Any]) -> Rule:
@@ -158,9 +174,15 @@ def _check_together(rule: Rule, refuse: Any) -> None:
         raise refuse(f"tags: {wrong!r} has a comma or more than {MAX_TAG} characters")
     if rule.do == "keep" and not rule.other:
         raise refuse("other: say which coin of a pair is kept, for example that the other is younger")
-    if not rule.when and not rule.other:
+    if rule.do == "judge" and rule.other:
+        raise refuse("other: the co-pilot looks at coins like it anyway; leave it out")
+    if rule.do == "judge" and not MOST_SURE >= rule.promise >= LEAST_SURE:
+        raise refuse(f"promise: give {LEAST_SURE} to {MOST_SURE}, which is 20 to 0.1 % of errors to bear")
+    if not rule.when and not rule.other and rule.do != "judge":
         raise refuse("when: say which coins it means; without a filter it would mean all")
     tier = rule.filter.tier
+    if rule.do == "judge" and tier != "pending":
+        raise refuse("when: the co-pilot decides coins in review alone; leave tier: out")
     if tier == "trash" or (tier != "pending" and rule.do == "approve"):
         raise refuse(
             f"when: coins in the tier {tier} cannot be {'approved' if rule.do == 'approve' else 'changed'}"

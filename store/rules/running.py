@@ -11,7 +11,7 @@ from store.catalog.catalog import writing_errors
 from store.errors import InvalidRecord, UnknownRecord
 from store.jobs import Job
 from store.reading.reader import Reader
-from store.rules import matching, preview
+from store.rules import copilot, matching, preview
 from store.rules.keeping import KIND as KEEP
 from store.rules.matching import Match
 from store.rules.rule import HELD, Act, Rule, checked, plain
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _DOES: dict[Act, str] = {
     "reject": "Reject", "approve": "Approve", "tag": "Tag", "keep": "Keep", "hold": "Hold",
+    "judge": "Decide",
 }  # fmt: skip
 
 
@@ -47,11 +48,15 @@ def get(reader: Reader, name: str) -> Rule:
 def save(library: "Library", rule: Rule, *, actor: str = "") -> Rule:
     """Save a rule under its name, with who did it and when; one of that name is replaced.
 
-    Raises InvalidRecord for a rule that cannot be used.
+    Raises InvalidRecord for a rule that cannot be used, and for a co-pilot that may only be shown yet.
     """
     who = actor or library.actor_name
     rule = checked(plain(replace(rule, saved_by=who, saved_at=time.time(), told="")))
+    acts = rule.do == "judge" and rule.level != "shown"
+    if acts and (obstacle := copilot.standing(library, rule).obstacle):
+        raise InvalidRecord(f"the co-pilot can only be shown: {obstacle}")
     library.rules.save(rule.name, rule)
+    library.look_again()  # a co-pilot learns, and what acts by itself has coins that wait
     return rule
 
 
@@ -95,15 +100,10 @@ def run_by_themselves(library: "Library") -> int:
 
 def take_back_if_broken(library: "Library", rule: Rule) -> str:
     """Set a rule that broke its promise back to "shown", and return why; "" if it keeps it."""
-    measured = preview.measure(library, rule)
-    if measured.keeps_promise or measured.agreement is None:
-        return ""
-    told = (
-        f"it agreed with {measured.agreement:.1%} of {len(measured.cases):,} decisions "
-        f"and promised {rule.promise:.0%}"
-    )
-    library.rules.save(rule.name, replace(rule, level="shown", told=told))
-    return f"the rule {rule.name} broke its promise and is only shown now: {told}"
+    told = preview.measure(library, rule).broken
+    if told:
+        library.rules.save(rule.name, replace(rule, level="shown", told=told))
+    return f"the rule {rule.name} broke its promise and is only shown now: {told}" if told else ""
 
 
 def runs(reader: Reader, name: str) -> list[Run]:
@@ -119,9 +119,11 @@ def suggestions(reader: Reader, addresses: Sequence[str]) -> dict[str, tuple[str
     found: dict[str, tuple[str, str]] = {}
     rules = sorted(reader.rules.all().values(), key=lambda rule: rule.priority)
     for rule in rules:  # the highest priority last
+        if rule.do == "judge" and copilot.is_watching(reader):
+            continue
         for match in matching.found(reader, rule, among=addresses):
             if not matching.is_blind(match.address):
-                found[match.address] = (rule.name, rule.do)
+                found[match.address] = (rule.name, match.do or rule.do)
     return found
 
 
@@ -142,12 +144,22 @@ def _begin(library: "Library", rule: Rule, matches: list[Match], *, decision: st
     coins = "1 coin" if len(matches) == 1 else f"{len(matches):,} coins"
     return library.jobs.start(
         kind,
-        [(match.address, list(match.others)) if rule.do == "keep" else match.address for match in matches],
+        [_item(rule, match) for match in matches],
         name=f"Rule {rule.name}: {_DOES[rule.do].lower()} {coins}",
         options={**options, "rule": rule.name},
         actor=who,
         decision=decision,
     )
+
+
+def _item(rule: Rule, match: Match) -> str | tuple[str, Any]:
+    match rule.do:
+        case "keep":
+            return match.address, list(match.others)
+        case "judge":
+            return match.address, match.do
+        case _:
+            return match.address
 
 
 def _work(rule: Rule) -> tuple[str, dict[str, Any]]:
@@ -163,3 +175,5 @@ def _work(rule: Rule) -> tuple[str, dict[str, Any]]:
             return "move", {"verb": "reject", "reason": rule.reason}
         case "approve":
             return "move", {"verb": "approve"}
+        case "judge":  # the verb stands with each coin
+            return "move", {"verb": "", "reason": rule.reason}

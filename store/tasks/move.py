@@ -1,7 +1,7 @@
 """The job "move": move many records as one decision ("all that match", and promotion)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from store.jobs import Item, ItemDone, ItemRefused, Job, JobContext, JobKind, Result, results_of
 from store.writing.transitions import EMBEDDED, OPERATION
@@ -11,14 +11,24 @@ if TYPE_CHECKING:
 
 
 def move(context: "JobContext[Library]") -> None:
-    """Options: `verb`, one of the library's moves, and `reason`. Undo reverses all that was done so far.
+    """Options: `verb`, one of the library's moves, and `reason`; an item may have a verb of its own.
+
+    Undo reverses all that was done so far.
 
     It resumes after any interruption: the history says which records the decision has changed.
     """
     library = context.library
     verb = context.job.options["verb"]
 
-    def do(items: Sequence[Item]) -> list[Result]:
+    def each(items: Sequence[Item]) -> list[Result]:
+        verbs = dict.fromkeys(item.payload or verb for item in items)
+        return [
+            result
+            for own in verbs
+            for result in do(own, [one for one in items if (one.payload or verb) == own])
+        ]
+
+    def do(verb: Any, items: Sequence[Item]) -> list[Result]:
         outcome = library.move(
             verb,
             [item.key for item in items],
@@ -31,10 +41,10 @@ def move(context: "JobContext[Library]") -> None:
         if len(items) == 1 or not refused:
             return results
         done = [result for result in results if isinstance(result, ItemDone)]
-        alone = [result for item in refused for result in do([item])]  # one must not cost the others
+        alone = [result for item in refused for result in do(verb, [item])]  # one must not cost the others
         return [*done, *alone]
 
-    context.each(do, batch=EMBEDDED if verb == "promote" else OPERATION)
+    context.each(each, batch=EMBEDDED if verb == "promote" else OPERATION)
 
 
 KIND = JobKind("move", move)

@@ -17,7 +17,7 @@ TABLES = (
     "jobs", "job_items",
     "sources", "suggestions", "prompts",
     "taxonomies", "troubles", "inbox",
-    "golden", "judgements", "calibrations", "removed",
+    "golden", "judgements", "calibrations", "removed", "copilots", "advice",
 )  # fmt: skip
 
 

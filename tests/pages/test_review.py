@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from components.review import rules
 from store.duplicates.duplicates import Duplicates
 from store.library import Library
-from store.rules import running
+from store.rules import copilot, running
 from store.rules.matching import is_blind
 from store.rules.rule import checked
 from tests.browser.coins import PENDING
@@ -108,3 +108,30 @@ def test_a_coin_in_review_says_which_rule_means_it(library: Library) -> None:
     assert mark(library.get(PENDING.address)) == {"label": "Fish: hold", "tone": "quiet"}
     busy = rules.marks(library, [], lambda _: {"label": "being approved", "tone": "busy"})
     assert busy(library.get(PENDING.address)) == {"label": "being approved", "tone": "busy"}
+
+
+def test_the_co_pilot_is_turned_on_set_and_turned_off(library: Library) -> None:
+    app = opened("review", view="Co-pilot")
+    assert "It learns from what people approved and rejected" in words(app)
+    assert "Too few decisions to learn from: 195 more decisions" in read(app)
+    app = press(app, "Turn on")
+    (rule,) = library.rules.all().values()
+    assert (rule.name, rule.do, rule.level, rule.bears, rule.saved_by) == (
+        "co-pilot", "judge", "shown", 2.0, "tester",
+    )  # fmt: skip
+    app = rerun(app)
+    (bears,) = [field for field in app.number_input if field.label == "Errors to bear, %"]
+    bears.set_value(5.0)
+    app = press(rerun(app), "Save")
+    assert library.rules.all()["co-pilot"].bears == 5.0
+    assert "co-pilot" not in words(opened("review", view="Rules")), "it has a page of its own"
+    press(rerun(app), "Turn off")
+    assert library.rules.all() == {}
+
+
+def test_a_viewer_sees_the_co_pilot_and_can_change_nothing(library: Library) -> None:
+    running.save(library, copilot.usual())
+    app = opened("review", view="Co-pilot", reading_only=True)
+    assert "Too few decisions to learn from" in words(app)
+    assert not app.number_input
+    assert sendable() == []

@@ -1,0 +1,318 @@
+"""The co-pilot: it learns from people's decisions, and says of coins in review what people would decide.
+
+    keep_up     learn when enough was decided since the last time, and advise on what is new
+    standing    what it promises, what that settles, and what it still lacks
+    compared    what it said of coins that people decided without being told
+    why         the signals that weigh most for a coin, and the decided coins that look most like it
+
+It decides nothing: that does a rule whose `do` is "judge" (`rule.py`), as every rule does (`running.py`).
+Everything stays in the library's catalog.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log, log1p
+from typing import Literal
+
+import numpy as np
+
+from store.catalog import advice
+from store.catalog.advice import Version
+from store.catalog.catalog import next_derived, writing_errors
+from store.catalog.filters import Filter
+from store.errors import ModelUnavailable
+from store.progress import Progress
+from store.reading.reader import Reader
+from store.rules import learning, matching, past, signals
+from store.rules.learning import Learner, Promise, Signal
+from store.rules.past import Decided
+from store.rules.rule import COPILOT, Rule
+from store.rules.signals import Moment
+
+LEARNED = 8_000  # decisions, the latest: habits change
+WATCHES = 7 * 86_400.0  # seconds beside people before it may do anything
+FEW = 20  # decisions of people that it must have been compared with
+PROMISE = 0.98  # of one that nobody set
+_NEW, _NEW_SHARE = 20, 0.05  # decisions since it learned, and as a share of those, from which it learns again
+_BATCH = 2_000  # coins
+_ALARM = 0.01  # how likely so many errors are by chance, below which the promise counts as broken
+_NEAREST, _WEIGHTIEST = 3, 3
+
+Said = Literal["approved", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the co-pilot can do by now."""
+
+    version: Version | None
+    missing: str  # decisions without which it promises nothing, in words
+    promise: Promise | None
+    waiting: int  # coins in review
+    watches_until: float | None  # UNIX seconds; None before it learned
+    agreed: int  # of …
+    compared: int  # … decisions that people made without being told
+    obstacle: str  # why it may only be shown; "" if it may act
+
+    @property
+    def sentence(self) -> str:
+        """What it settles, in words."""
+        if self.version is None or self.promise is None:
+            return f"Too few decisions to learn from: {self.missing}." if self.missing else "It learns soon."
+        bears, decisions = f"{100 * self.promise.bears:.3g} % wrong", f"{self.promise.decisions:,} decisions"
+        if self.promise.threshold is None:
+            return (
+                f"Settles nothing at no more than {bears}, on your last {decisions}: bear more, or decide on."
+            )
+        low, high = self.promise.interval
+        return (
+            f"Settles {self.promise.share:.0%} ({low:.0%} to {high:.0%}) of what waits "
+            f"at no more than {bears}, on your last {decisions}."
+        )
+
+
+def usual() -> Rule:
+    """The rule of a co-pilot that nobody set."""
+    return Rule(COPILOT, "judge", reason=COPILOT, promise=PROMISE)
+
+
+def its_rule(reader: Reader) -> Rule | None:
+    """The saved rule by which the co-pilot acts, the first if there are several; None if it is off."""
+    return next((one for one in reader.rules.all().values() if one.do == "judge"), None)
+
+
+def keep_up(reader: Reader, *, progress: Progress) -> int:
+    """Learn again if enough was decided, and advise on coins that are new; returns on how many.
+
+    Nothing while no rule asks for it. If it is cancelled, finished work stays.
+    """
+    rule = its_rule(reader)
+    if rule is None:
+        return 0
+    with reader.catalog.reading() as db:
+        version = advice.latest(db)
+    if _is_due(reader, version):
+        version = learn(reader, bears=rule.bears, progress=progress) or version
+    return advise(reader, version, progress=progress) if version else 0
+
+
+def learn(
+    reader: Reader, *, bears: float = 100 * (1 - PROMISE), progress: Progress | None = None
+) -> Version | None:
+    """Learn from what people decided, and keep it as a version; None if that is too little, or cancelled.
+
+    `bears` is the share of errors that is to be promised, in percent.
+    """
+    progress = progress or Progress()
+    decided = past.decided(reader, since=0, most=LEARNED)[::-1]
+    approved = np.array([one.was == "approved" for one in decided], np.bool_)
+    if learning.missing(int(approved.sum()), int((~approved).sum()), bears / 100):
+        return None
+    moments = [
+        Moment(one.address, one.before.sidecar_hash, one.before.image_hash, one.event) for one in decided
+    ]
+    coins = []
+    for start in range(0, len(moments), _BATCH):
+        if progress.cancelled:
+            return None
+        coins += signals.of(reader, moments[start : start + _BATCH])
+    vectors, model = signals.vectors(reader, [one.address for one in decided])
+    scored = learning.in_time(coins, vectors, approved, go_on=lambda: not progress.cancelled)
+    if progress.cancelled:
+        return None
+    learned = Learner.of(coins, vectors, approved).as_bytes()
+    newest = max(one.event for one in decided)
+    with writing_errors("what the co-pilot learned"), reader.catalog.writing() as db:
+        before = advice.latest(db)
+        number = before.version + 1 if before else 1
+        made = Version(number, time.time(), len(decided), newest, model, tuple(scored))
+        advice.store_version(db, made, learned)
+    return made
+
+
+def advise(reader: Reader, version: Version, *, progress: Progress | None = None) -> int:
+    """Say of the coins in review that are new what people would decide; returns of how many.
+
+    Coins whose pictures have no vector yet, or were not compared with the others, wait until they have.
+    """
+    progress = progress or Progress()
+    with reader.catalog.reading() as db:
+        learner = Learner.from_bytes(advice.learner(db, version.version))
+    after, done = 0, 0
+    while not progress.cancelled:
+        with reader.catalog.reading() as db:
+            rows = advice.unadvised(db, version.version, after=after, most=_BATCH)
+        if not rows:
+            break
+        after = rows[-1]["id"]
+        vectors, model = signals.vectors(reader, [row["address"] for row in rows])
+        if model != version.model:  # another one since: it learns again
+            break
+        seen = [at for at in range(len(rows)) if not model or vectors[at].any()]
+        moments = [
+            Moment(rows[at]["address"], rows[at]["sidecar_hash"], rows[at]["image_hash"]) for at in seen
+        ]
+        if not moments:
+            continue
+        scores = learner.scores(signals.of(reader, moments), vectors[seen]).tolist()
+        found = [
+            (rows[at]["address"], rows[at]["generation"], score)
+            for at, score in zip(seen, scores, strict=True)
+        ]
+        with writing_errors("the co-pilot's advice"), reader.catalog.writing() as db:
+            advice.store(db, version.version, found, at=time.time())
+            next_derived(db)
+        done += len(found)
+    return done
+
+
+def _is_due(reader: Reader, version: Version | None) -> bool:
+    if version is None:
+        return True
+    try:
+        model = reader.picture_index().embedder.fingerprint
+    except ModelUnavailable:
+        model = ""
+    enough = max(_NEW, _NEW_SHARE * version.decisions)
+    with reader.catalog.reading() as db:
+        changed = advice.decided_after(db, version.newest)
+    if model == version.model and changed < enough:
+        return False
+    decided = past.decided(reader, since=0, most=LEARNED)
+    return model != version.model or sum(one.event > version.newest for one in decided) >= enough
+
+
+def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standing:
+    """What the co-pilot can do by now, at the promise of this rule."""
+    now = time.time() if now is None else now
+    with reader.catalog.reading() as db:
+        version, first = advice.latest(db), advice.first_at(db)
+    waiting = reader.count(Filter(tier="pending"))
+    if version is None or first is None:
+        decided = past.decided(reader, since=0, most=LEARNED)
+        approved = sum(one.was == "approved" for one in decided)
+        lacks = learning.missing(approved, len(decided) - approved, rule.bears / 100)
+        why = f"it has too few decisions to learn from: {lacks}" if lacks else "it has not learned yet"
+        return Standing(None, lacks, None, waiting, None, 0, 0, why)
+    decided = past.decided(reader, since=first)
+    cases = compared(reader, rule, decided)
+    agreed = sum(one.was == said for one, said in cases)
+    until = first + WATCHES
+    obstacle = ""
+    if now < until:
+        day = time.strftime("%Y-%m-%d", time.localtime(until))
+        obstacle = f"it watches beside you for a week, until {day}"
+    elif len(cases) < FEW:
+        obstacle = (
+            f"{FEW - len(cases)} more decisions of yours are needed about coins that it would have settled"
+        )
+    promise = rule.promised(version.scored)
+    return Standing(version, "", promise, waiting, until, agreed, len(cases), obstacle)
+
+
+def least_sure(reader: Reader, addresses: Sequence[str]) -> list[str]:
+    """Those of these coins that it advised on, the least sure first."""
+    with reader.catalog.reading() as db:
+        said = advice.of(db, addresses)
+    return sorted(said, key=lambda address: abs(said[address].score - 0.5))
+
+
+def is_watching(reader: Reader, *, now: float | None = None) -> bool:
+    """Whether it says nothing next to coins yet, so that people's decisions measure it."""
+    with reader.catalog.reading() as db:
+        first = advice.first_at(db)
+    return first is None or (time.time() if now is None else now) < first + WATCHES
+
+
+def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tuple[Decided, Said]]:
+    """What it had said of those of these coins that it would settle now, where people were not told.
+
+    They were not in its first week, and never are of one coin in twenty.
+    """
+    with reader.catalog.reading() as db:
+        version, first = advice.latest(db), advice.first_at(db)
+        said = advice.of(db, [one.address for one in decided])
+    if version is None or first is None:
+        return []
+    promise = rule.promised(version.scored)
+    found: list[tuple[Decided, Said]] = []
+    for one in decided:
+        told = said.get(one.address)
+        if told is None or told.at >= one.at or not promise.settles(told.score):
+            continue
+        if one.at < first + WATCHES or matching.is_blind(one.address):
+            found.append((one, "approved" if told.score >= 0.5 else "rejected"))
+    return found
+
+
+def is_alarming(wrong: int, of: int, bears: float) -> bool:
+    """Whether so many errors are no chance if the share `bears` (0 to 1) is wrong: the drift alarm.
+
+    A single error is too little to tell.
+    """
+    if wrong < 2 or not 0 < bears < 1:
+        return wrong > 1
+    fewer = (
+        exp(
+            lgamma(of + 1) - lgamma(count + 1) - lgamma(of - count + 1)
+            + count * log(bears) + (of - count) * log1p(-bears)
+        )
+        for count in range(wrong)
+    )  # fmt: skip
+    return 1 - sum(fewer) < _ALARM
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What the co-pilot says of a coin, and why."""
+
+    said: Said
+    confidence: float  # 0.5 to 1
+    signals: tuple[str, ...]  # the weightiest, in words, each with what it speaks for
+    nearest: tuple[Decided, ...]  # the decided coins that look most like it
+
+
+def why(reader: Reader, address: str) -> Why | None:
+    """Why it says what it says of this coin; None before it learned."""
+    with reader.catalog.reading() as db:
+        version = advice.latest(db)
+        learned = advice.learner(db, version.version) if version else b""
+    vectors, model = signals.vectors(reader, [address])
+    if version is None or model != version.model:
+        return None
+    state = reader.get(address)
+    with reader.catalog.reading() as db:
+        row = db.execute("SELECT sidecar_hash FROM records WHERE address = ?", [address]).fetchone()
+    (coin,) = signals.of(reader, [Moment(address, row["sidecar_hash"], state.image_hash)])
+    learner = Learner.from_bytes(learned)
+    (score,) = learner.scores([coin], vectors).tolist()
+    weighty = learner.signals(coin, vectors[0])[:_WEIGHTIEST]
+    decided = {one.address: one for one in past.decided(reader, since=0, most=LEARNED)}
+    decided.pop(address, None)
+    nearest: list[str] = []
+    if model and vectors.any():
+        nearest = reader.by_appearance([*decided], "like", like=address).addresses[:_NEAREST]
+    return Why(
+        "approved" if score >= 0.5 else "rejected",
+        max(score, 1 - score),
+        tuple(map(_in_words, weighty)),
+        tuple(decided[one] for one in nearest),
+    )
+
+
+def _in_words(signal: Signal) -> str:
+    """One signal: what it is, and what it speaks for."""
+    place, _, word = signal.name.partition(" ")
+    match place:
+        case "name" | "ticker" | "text" | "caption":
+            what = f"“{word}” in its {place}"
+        case "picture" if word:
+            what = f"“{word}” in its picture"
+        case "picture":
+            what = "what its picture looks like"
+        case "tag":
+            what = f"tag {word}"
+        case _:
+            what = signal.name
+    return f"{what}: for {'approving' if signal.weight > 0 else 'rejecting'}"
