@@ -231,7 +231,7 @@ def _import_transcripts(
             dropped.append(place)
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if not report.embedded:
-        memory.transcripts.embed_new(progress=progress)
+        memory.transcripts.embed_imported(report, progress=progress)
     if report.refused:
         refusals = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
         raise BadSource(f"{report.summary}; {len(report.refused):,} items were left out: {refusals}")

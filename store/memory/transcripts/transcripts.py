@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from store.errors import ModelUnavailable
 from store.memory.engine.change import ADOPTED
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import EntryHit
@@ -73,8 +74,19 @@ class Transcripts:
         reader.take_all(self.entries, [*paths], report, progress, user_id=user)
         report.tell()
         self._note(report, actor=actor)
-        report.embedded = self.entries.without_vector() <= AWAITED and self.embed_new(progress=progress)
+        report.embedded = self.entries.without_vector() <= AWAITED and self.embed_imported(
+            report, progress=progress
+        )
         return report
+
+    def embed_imported(self, report: TranscriptReport, *, progress: Progress | None = None) -> bool:
+        """As `embed_new`; False, with a note in the report, while the model is away."""
+        try:
+            return self.embed_new(progress=progress)
+        except ModelUnavailable as error:
+            note = f"meaning finds the new texts once they are embedded: {error}"
+            report.notes += [] if note in report.notes else [note]
+            return False
 
     def embed_new(self, *, progress: Progress | None = None) -> bool:
         """Embed what has no vector yet; False if cancelled. Vectors of other models stay."""

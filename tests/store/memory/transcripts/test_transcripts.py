@@ -1,10 +1,13 @@
 """Transcripts as a whole: undo, restart, and what Chroma gets."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from store.embedding.protocol import Embedder
+from store.errors import ModelUnavailable
 from store.memory.memory import Memory
 from tests.store.memory.chroma_as_it_is import stored
 
@@ -15,6 +18,22 @@ def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
 
 
 # -- import --------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_imported_while_the_model_is_away(tmp_path: Path, session: Path) -> None:
+    def away(name: str) -> Embedder:
+        raise ModelUnavailable(f"{name} is not on this machine")
+
+    with Memory.open(tmp_path / "res", models=away) as memory:
+        report = memory.transcripts.import_sessions([session])
+        assert (report.messages, report.embedded) == (5, False)
+        [note] = [one for one in report.notes if "is not on this machine" in one]
+        assert note.startswith("meaning finds the new texts once they are embedded")
+        assert not memory.transcripts.embed_imported(report)
+        assert report.notes.count(note) == 1
+        found = memory.transcripts.search("relayer", mode="semantic")
+        assert found
+        assert found.by_words_alone
 
 
 def test_undo_restores_a_removed_session(imported: Memory) -> None:
