@@ -4,6 +4,9 @@ MCP memory server     https://github.com/modelcontextprotocol/servers (src/memor
                       entity and relation; each observation, and each relation, is a memory
 mcp-memory-service    https://github.com/doobidoo/mcp-memory-service: the table `memories`, and its export
 mem0                  https://github.com/mem0ai/mem0: what `get_all` returns
+Claude.ai             `memories.json` of its export
+
+The names of fields of all of them are `_FIELDS`; rows that have some of `_TELLING` are memories.
 """
 
 import json
@@ -34,13 +37,8 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "deleted": ("deleted_at",),  # if it has a value, the memory was deleted
 }
 _LISTS = ("memories", "results")  # where an export in JSON has its memories
-_TELLING = {
-    "content_hash",
-    "hash",
-    "user_id",
-    "agent_id",
-    "memory_type",
-}  # one of them is in each of an export
+_TELLING = {"content_hash", "hash", "user_id", "agent_id", "memory_type"}  # one is in each of an export
+_ALONE = {"content_hash", "memory_type", "memory"}  # … of rows without a name for their list
 _MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
 _IS_GRAPH = re.compile(rb'"type"\s*:\s*"(?:entity|relation)"')
 _JSON = (".json", ".jsonl", ".ndjson")
@@ -114,11 +112,17 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
     try:
         if file.suffix.lower() in _JSON:
             content = read_regular(file, limit=_LARGEST)
-            whole = _object(content.decode("utf-8-sig", "replace"))
-            if whole and "type" not in whole:
+            whole = _parsed(content.decode("utf-8-sig", "replace"))
+            if isinstance(whole, dict) and "type" not in whole:
                 yield from _export(whole)
+            elif isinstance(whole, list):
+                yield from _listed(whole)
             elif _IS_GRAPH.search(content):
                 yield from _graph(file, content)
+            elif _ALONE & _object(content.partition(b"\n")[0].decode("utf-8-sig", "replace")).keys():
+                yield from _listed(
+                    [_parsed(line.decode("utf-8-sig", "replace")) for line in content.splitlines()]
+                )
         elif file.suffix.lower() in _DATABASES:
             yield from _table(file)
     except (OSError, sqlite3.Error) as error:
@@ -168,8 +172,25 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
         case _:
             lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
             rows = [one for one in next(lists, []) if isinstance(one, dict)]
-            if rows and all(_TELLING & row.keys() for row in rows):
+            is_named = isinstance(whole.get("memories"), list)  # as nothing else is called
+            if rows and (is_named or all(_TELLING & row.keys() for row in rows)):
                 yield from _rows(rows)
+            elif not rows:
+                yield from _listed([whole])
+
+
+def _listed(values: list[Any]) -> Iterator[Given]:
+    """The memories of a list by itself; none of a list of anything else."""
+    rows = [one for one in values if isinstance(one, dict)]
+    for one in rows:
+        if isinstance(one.get("conversations_memory"), str):
+            given = {"": one["conversations_memory"], **_object(one.get("project_memories"))}
+            for project, text in given.items():
+                if isinstance(text, str) and text.strip():
+                    id = f"claude-{sha256(text.encode()).hexdigest()[:16]}"
+                    yield id, text, {"project": project} if project else {}
+    if rows and all(_ALONE & row.keys() for row in rows):
+        yield from _rows(rows)
 
 
 def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
@@ -189,10 +210,14 @@ def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
 
 
 def _object(given: Any) -> Mapping[str, Any]:
-    if isinstance(given, str):
-        with suppress(ValueError, RecursionError):
-            given = json.loads(given)
-    return given if isinstance(given, dict) else {}
+    value = _parsed(given) if isinstance(given, str) else given
+    return value if isinstance(value, dict) else {}
+
+
+def _parsed(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
 
 
 def _table(file: Path) -> Iterator[Given]:

@@ -25,6 +25,7 @@ from store.importing.metadata import (
     one_line,
     sidecar_of,
     tags,
+    unfolded,
 )
 from store.importing.names import FILES, JSON_NOT_READ, NAMES, NOT_READ, WHOLE
 from store.importing.pictures import (
@@ -473,7 +474,9 @@ class _Reading:
             try:
                 if not reference:
                     raise BadSource(_lack(given))
-                found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
+                stated = unfolded(value)
+                own = next(filter(None, (address_in(stated.get(key)) for key in NAMES["token_address"])), "")
+                found = self.pictures.meant(reference, folder=folder_of(name), address=own, shared=Counter())
             except BadSource as error:
                 sidecar = self.libraries.completed(value, name)
                 if address := _address_in(name):

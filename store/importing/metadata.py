@@ -32,9 +32,13 @@ _DAY = range(19700101, 21010101)  # 20240501: as seconds, that is a day in Augus
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+", re.IGNORECASE)
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
-_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y")
+_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d.%m.%Y", "%Y年%m月%d日")
+_COUNTED = re.compile(r"([$€£] ?)?(-?\d{1,3}(?:,\d{3})+|(?<=[$€£ ])\d+)(\.\d+)?")
+_SLASHES = re.compile(r"(\d\d?)/(\d\d?)/(\d{4})(?=\D|$)")
+_SERIAL = range(25_569 + 7_305, 25_569 + 47_482)  # days as Excel counts them, from 1990 to 2099
 _FORMATS = (
     *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%z")),
+    "%b %d %H:%M:%S %Y",
     "%b %d %H:%M:%S %Y",
 )
 _CHAINS = {  # as DexScreener, GeckoTerminal and others call them
@@ -85,6 +89,8 @@ def unix_seconds(value: Any) -> int | None:
     found: int | None
     if number is not None:
         day = next(_moments(f"{int(number):08d}"), None) if number in _DAY else None
+        if int(number) in _SERIAL:
+            day = int((number - 25_569) * 86_400)
         found = day or _seconds(Decimal(number))
     else:
         found = next(_moments(value.strip()), None) if isinstance(value, str) else None
@@ -140,6 +146,12 @@ def _moments(text: str) -> Iterator[int]:
     plain = _ZONE.sub("", text) if re.search(r"[+-]\d\d:?\d\d\s*\w+$", text) else _ZONE.sub("+00:00", text)
     plain = _OFFSET.sub("", plain)
     plain = re.sub(r"^(\d{4})/(\d\d?)/(\d\d?)", r"\1-\2-\3", plain)
+    plain = re.sub(r"(?:UTC|GMT) (?=\d{4}$)", "", plain)
+    if slashes := _SLASHES.match(plain):
+        month, day = sorted(map(int, slashes.group(1, 2)))
+        if not (month == day or day > 12 >= month):  # two readings, or none
+            return
+        plain = f"{slashes[3]}-{month:02}-{day:02}{plain[slashes.end() :]}"
     for form in (None, *_FORMATS):
         try:
             moment = datetime.strptime(plain, form) if form else datetime.fromisoformat(plain)
@@ -250,9 +262,21 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
             sidecar |= _tags_of(key, value)
     if rest.get("caption", {}) != {}:
         rest |= _caption_of(rest.pop("caption"))
-    sidecar |= rest
+    sidecar |= {key: _counted(value) for key, value in rest.items()}
     sidecar_bytes(sidecar)  # an unpaired surrogate cannot be kept
     return sidecar
+
+
+def _counted(value: Any) -> Any:
+    """The number that a text such as "1,234,567" or "$5,123.20" is; other values as they are.
+
+    One comma alone may be a decimal's.
+    """
+    number = _COUNTED.fullmatch(value.strip()) if isinstance(value, str) else None
+    if number is None or not (number[1] or number[3] or number[2].count(",") != 1):
+        return value
+    found = Decimal(number[2].replace(",", "") + (number[3] or ""))
+    return int(found) if found == int(found) else float(found)
 
 
 def _is_no_number(value: Any) -> bool:
@@ -331,9 +355,9 @@ def tags(value: Any) -> list[str]:
     They are texts, parted by commas, semicolons, bars or, as boorus do, by spaces between words with
     underscores; lists of these or of objects with a name; or objects by tag or by category.
     """
-    single = (
-        one_line(part) for text in _tag_texts(value) for part in text.split(",")
-    )  # a tag holds no comma
+    single = (  # a tag holds no comma; captioners write brackets that are no weights as \( and \)
+        one_line(re.sub(r"\\([()])", r"\1", part)) for text in _tag_texts(value) for part in text.split(",")
+    )
     return list(dict.fromkeys(tag for tag in single if tag))
 
 
@@ -386,6 +410,9 @@ def meaning(key: str) -> str:
 def _numbers(rest: dict[str, Any]) -> dict[str, Any]:
     """The date and the numbers that can be read; removes from `rest` the keys that they are taken from."""
     found = date_of(rest)
+    for field in ("decimals", "chainId"):
+        if isinstance(rest.get(field), str) and is_empty(rest[field]):
+            del rest[field]
     for field, read in (
         ("decimals", partial(whole_number, least=0, most=MAX_DECIMALS)),
         ("chainId", chain_id),

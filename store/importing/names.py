@@ -64,7 +64,10 @@ PICTURES: tuple[tuple[str | int, ...], ...] = (
 )
 COIN = "coin"  # the key of COCO's images under which our own export keeps the whole coin
 # Texts for the whole caption, where nothing says which facet they are.
-WHOLE = ("caption", "text", "captions", "comment", "txt")
+WHOLE = (
+    *("caption", "text", "captions", "comment", "txt", "prompt", "image_caption", "caption_text", "alt_text"),
+    *("blip_caption", "generated_caption", "long_caption", "sentence", "sentences"),
+)
 # What wraps a list of coins, the first that is there; without one of these, whatever holds rows.
 LISTS = ("tokens", "pairs", "coins", "included", "data", "items", "results", "result")
 # Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes, GraphQL's nodes.

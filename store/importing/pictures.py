@@ -20,6 +20,8 @@ from store.records import CAPTION_FACETS, MAX_TAG
 
 _FEWEST, _WORDS = 3, 4  # a list of tags has so many parts at least, of so many words at most
 # A content identifier of IPFS: version 0 in base58, version 1 in base32 (https://github.com/multiformats/cid)
+_LABELLED = re.compile(r"^/data/(?:upload/(?:\d+/)?|local-files/\?d=)")  # how Label Studio names a picture …
+_UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")  # … and what it puts before the name of an upload
 _CONTENT = re.compile(r"(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{58,})(?:/\S*)?")
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
@@ -116,6 +118,8 @@ class Pictures:
                 found = self.called(stem(reference))
         if found is None and parts:
             found = self._ending(parts, shared)
+        if found is None and (own := _UPLOADED.sub("", reference)) != reference:
+            return self.meant(own, folder=folder, address=address, shared=shared)
         if found is None:
             raise BadSource(_missing(reference, is_remote=parts is not None))
         return found
@@ -127,6 +131,8 @@ class Pictures:
             if name in self._names:
                 return self._names[name]
         found = self._ending(parts, Counter())
+        if found is None and not suffix(reference):
+            found = self.called(stem(parts[-1])) if parts else None
         if found is None:
             raise BadSource(f"its picture {reference[:120]!r} is an absolute path, and is not in the import")
         return found
@@ -148,7 +154,7 @@ def _goodness(name: str) -> tuple[bool, bool, int, str]:
 
 def located(reference: object) -> str:
     """A reference as an address or a path: `//host` is meant by https, a bare content identifier by ipfs."""
-    text = str(reference or "").strip()
+    text = _LABELLED.sub("", str(reference or "").strip())
     if text.startswith("//"):
         return f"https:{text}"
     return f"ipfs://{text}" if _CONTENT.fullmatch(text) else text

@@ -266,10 +266,8 @@ def _labelled(value: Rows) -> Rows:
 
 
 def _picture_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Label Studio names an upload as `/data/upload/1/8a5b-frog.png` or `/data/local-files/?d=frog.png`."""
     key = next((key for key in ("image", "img", "picture") if key in data), "")
-    name = str(data.get(key, "")).rpartition("?d=")[2].removeprefix("/data/upload/")
-    return {**{other: value for other, value in data.items() if other != key}, "file_name": name}
+    return {**{other: value for other, value in data.items() if other != key}, "file_name": data.get(key, "")}
 
 
 def _answers(annotations: Any) -> dict[str, Any]:

@@ -154,6 +154,8 @@ def named(row: dict[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
     for key in [key for key in rest if _HEADINGS.get(plain(key), key) != key]:
         if (meant := _HEADINGS[plain(key)]) not in rest and rest[key] not in (None, ""):
             rest[meant] = rest.pop(key)
+            if key == "tag_string" and isinstance(rest[meant], str):  # of Danbooru, parted by spaces
+                rest[meant] = rest[meant].split()
     return rest
 
 

@@ -152,3 +152,28 @@ def test_a_damaged_table_of_memories_is_named(memory: Memory, tmp_path: Path) ->
     assert "cannot be read to its end" in survey.refused[0].reason
     report = adopted(memory, tmp_path)
     assert [one.item for one in report.refused] == ["sqlite_vec.db"]
+
+
+MEM0 = {"id": "m1", "memory": "Ada likes frogs", "user_id": "ada", "created_at": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("list.json", json.dumps([MEM0]), ["Ada likes frogs"]),
+        ("lines.jsonl", json.dumps(MEM0) + "\n" + json.dumps({**MEM0, "memory": "And reeds"}) + "\n",
+         ["Ada likes frogs", "And reeds"]),
+        ("one.jsonl", json.dumps(MEM0), ["Ada likes frogs"]),
+        ("memories.json", json.dumps({"memories": [{"content": "Ada likes frogs"}]}), ["Ada likes frogs"]),
+        ("memories.json",
+         json.dumps([{"conversations_memory": "Ada likes frogs", "project_memories": {"p": "It is deep"}}]),
+         ["Ada likes frogs", "It is deep"]),
+        ("tweets.json", json.dumps([{"user_id": "ada", "text": "Ada likes frogs"}]), []),
+    ],
+)  # fmt: skip
+def test_lists_of_memories_are_told_by_their_fields(
+    tmp_path: Path, name: str, content: str, texts: list[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    surveys = recognise(tmp_path / name, system="memory-files")
+    assert [kind.count for survey in surveys for kind in survey.found] == ([len(texts)] if texts else [])

@@ -273,6 +273,29 @@ def test_a_word_for_nothing_is_no_date(nothing: object) -> None:
 @pytest.mark.parametrize(
     "date",
     [
+        "01.05.2024", "2024年5月1日", "5/5/2024", "13/5/2024", "5/13/2024", "05/13/2024 00:00",
+        "Wed May 01 00:00:00 UTC 2024", 45413, "45413", "45413.0",
+    ],
+)  # fmt: skip
+def test_a_date_as_spreadsheets_and_people_write_it_is_read(date: object) -> None:
+    days = {"5/5/2024": 4, "13/5/2024": 12, "5/13/2024": 12, "05/13/2024 00:00": 12}
+    assert unix_seconds(date) == 1_714_521_600 + 86_400 * days.get(str(date), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,234,567.5", 1_234_567.5), ("$5,123.20", 5_123.2), ("$12", 12), ("1,234,567", 1_234_567),
+        ("1,234", "1,234"), ("a frog", "a frog"), ("12,34,5", "12,34,5"), ("5123.2", "5123.2"),
+    ],
+)  # fmt: skip
+def test_a_number_with_thousands_is_kept_as_a_number(text: str, number: object) -> None:
+    assert sidecar_of({"name": "Frog", "volume": text})["volume"] == number
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
         "05/01/2024 12:00",
         "soon",
         -5,

@@ -226,6 +226,18 @@ TWO = {"a.png": png(), "b.png": png("red")}
                      {"a": ("A frog sits.", ["frog", "green", "moon"])}, id="tags and caption"),
         pytest.param({"a.png.json": {"tag_string": "1girl long_hair", "rating": "s"}},
                      {"a": ("", ["1girl", "long_hair"])}, id="danbooru"),
+        pytest.param({"a.png.json": {"tag_string": "frog hat"}},
+                     {"a": ("", ["frog", "hat"])}, id="no underscore"),
+        pytest.param({"a.txt": b"frog, \\(smile\\), moon"}, {"a": ("", ["frog", "(smile)", "moon"])},
+                     id="escaped brackets"),
+        pytest.param({"m.json": {"/set/a": {"caption": "a frog"}}}, {"a": ("a frog", [])},
+                     id="absolute without ending"),
+        pytest.param({"t.csv": b"id,image,caption\n1,/data/upload/1/8a5b1234-a.png,a frog\n"},
+                     {"a": ("a frog", [])}, id="Label Studio's CSV"),
+        pytest.param({"t.json": [{"image": "/data/local-files/?d=set/a.png", "caption": "a frog"}]},
+                     {"a": ("a frog", [])}, id="Label Studio's JSON-MIN"),
+        pytest.param({"t.jsonl": {"file_name": "a.png", "prompt": "a frog", "negative_prompt": "dog"}},
+                     {"a": ("a frog", [])}, id="prompt"),
         pytest.param({"a.json": {"tags": {"general": ["frog"], "artist": ["bob"]}}},
                      {"a": ("", ["frog", "bob"])}, id="e621"),
         pytest.param({"m.json": {"sub/a.PNG": {"caption": "a frog"}}},
@@ -357,3 +369,11 @@ def test_coins_that_name_the_same_picture_all_have_it(tmp_path: Path) -> None:
     rows = [{"address": address, "name": address[:4], "logo": "old.svg"} for address in (SOLANA, OTHER)]
     written(tmp_path, "map.json", rows)
     assert [type(one) for one in candidates([tmp_path])] == [Candidate, Candidate]
+
+
+def test_a_coin_in_a_file_of_its_own_finds_the_picture_that_is_called_by_its_address(tmp_path: Path) -> None:
+    (tmp_path / f"{SOLANA}.png").write_bytes(png())
+    coin = {**FROG, "id": "frog", "platforms": {"solana": SOLANA}, "image": {"large": LOGO}}
+    (found,) = candidates([written(tmp_path, "frog.json", coin)])
+    assert isinstance(found, Candidate)
+    assert (found.sidecar["token_address"], found.sidecar["token_name"]) == (SOLANA, FROG["name"])
