@@ -1,6 +1,7 @@
 """The order of a grid: by a column of the catalog, or by the pictures."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import streamlit as st
 
@@ -10,7 +11,7 @@ from components.grid.page_number import turn_to
 from components.shell import format
 from components.shell.page import address
 from store import Filter, Library, MemedexError, Record
-from store.search import ORDERS, Order
+from store.search import ORDERS, SAMPLES, Order
 
 # The address holds what the control shows: hence words that make a link readable.
 LIKE_ONE = "Like one coin"
@@ -24,6 +25,10 @@ SORTS: Mapping[str, str] = {
     "Like what was approved": "approved",
     "Unlike the library": "unlike",
     LIKE_ONE: "like",
+    "Diverse sample": "diverse",
+    "Typical sample": "typical",
+    "Outliers": "outliers",
+    "Balanced sample": "balanced",
 }
 
 
@@ -47,7 +52,13 @@ def choose(key: str, library: Library) -> str:
 
 
 def compared_with(key: str, sort: str) -> str:
-    """Draw the field of the coin to compare with, if the order needs one; returns its address."""
+    """Draw the field of the coin to compare with, if the order needs one, or of a sample's number."""
+    if sort in SAMPLES:
+        number = st.number_input(
+            "Sample", 1, 1_000_000, 1, key=f"{key}_sample", bind="query-params", width=150,
+            label_visibility="collapsed", help="Another number is another sample; the address has it",
+        )  # fmt: skip
+        return str(number)
     if sort != SORTS[LIKE_ONE]:
         return ""
     like = st.text_input(
@@ -74,7 +85,7 @@ def page_of(
     key: str, library: Library, filter: Filter, *, sort: str, like: str, offset: int, limit: int
 ) -> list[Record]:
     """One page of the matching records in order; by age if the pictures cannot decide."""
-    if sort not in ORDERS:
+    if sort not in (*ORDERS, *SAMPLES):
         return library.find(filter, sort=sort, offset=offset, limit=limit)
     try:
         found = _by_looks(key, library, filter, order=sort, like=like)
@@ -84,7 +95,7 @@ def page_of(
     return library.records(found[offset : offset + limit])
 
 
-def _by_looks(key: str, library: Library, filter: Filter, *, order: Order, like: str) -> list[str]:
+def _by_looks(key: str, library: Library, filter: Filter, *, order: str, like: str) -> list[str]:
     """The order at the time of the request: a decision must not make other cards jump."""
     passing = library.addresses(filter)
     if order == "like" and not like:
@@ -94,7 +105,11 @@ def _by_looks(key: str, library: Library, filter: Filter, *, order: Order, like:
     kept = st.session_state.get(f"{key}.order")
     if kept is None or kept[0] != question:
         with st.spinner("Comparing pictures …"):
-            found = library.by_appearance(passing, order, like=like)
+            found = (
+                library.sampled(passing, order, seed=int(like))
+                if order in SAMPLES
+                else library.by_appearance(passing, cast(Order, order), like=like)
+            )
         kept = (question, {address: place for place, address in enumerate(found.addresses)}, found.unseen)
         st.session_state[f"{key}.order"] = kept
     _, places, unseen = kept

@@ -56,6 +56,7 @@ from store.search.picture_similarity import Order, Ordered, PictureIndex, Pictur
 from store.search.query import Query, SavedSearches, saved_filters, saved_weights, words_asked
 from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
+from store.search.samples import Sample
 from store.search.search import Results, TextNeighbours
 from store.search.server_search import chosen_search
 from store.search.stand_in import SilentCaptions, may_stand_in
@@ -349,6 +350,13 @@ class Reader(RecordLists):
         """The vectors of all pictures as they are now. Raises ModelUnavailable without a usable model."""
         self.catalog.actor.check_login()
         return self._pictures.index()
+
+    def sampled(self, addresses: Sequence[str], sample: Sample, *, seed: int = 1) -> Ordered:
+        """Sort these records so that the first ones are a sample by their pictures, equal for equal seeds.
+
+        Raises ModelUnavailable if the model cannot be used.
+        """
+        return self.picture_index().sampled(addresses, sample, seed=seed)
 
     def snapshot(self) -> VectorSnapshot:
         """The vectors of every library record as they are now."""

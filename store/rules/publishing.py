@@ -9,6 +9,7 @@ manifest.json      the SHA-256 of each file, and the public key; manifest.sig it
 
 import json
 import os
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from store.catalog.filters import Filter
 from store.disk.files import Disk
-from store.errors import BadSource, MemedexError
+from store.errors import BadSource, InvalidRecord, MemedexError
 from store.exporting import token_list
 from store.outcome import Refusal
 from store.progress import Progress
@@ -35,6 +36,9 @@ MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 KEY = "publishing-key.pem"  # next to memecoins/
 _FORMAT = "memedex publication 1"
 _REJECTED = "rejected"
+
+_NAME = re.compile(r"[A-Za-z0-9_ ]{1,30}")  # by the standard's schema
+_NAMES = "give 1 to 30 letters from A to Z, digits and spaces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,11 @@ def publish(
 
     `key` is a file with an Ed25519 private key, made if there is none; by default it lies next to
     `memecoins/`. `filter` narrows the coins. Raises BadSource for a folder of other files, for a key that
-    cannot be used, and for more coins than a list may have.
+    cannot be used, and for more coins than a list may have; InvalidRecord for a name that no list may have.
     """
     progress = progress or Progress()
+    if not _NAME.fullmatch(name):
+        raise InvalidRecord(f"a Token List cannot be called {name[:60]!r}: {_NAMES}")
     _check_is_ours(folder)
     signing = _signing_key(key or reader.layout.root / KEY)
     refused, files = list[Refusal](), dict[str, bytes]()

@@ -6,6 +6,7 @@ from store.search.picture_similarity import ORDERS, Order
 from store.search.query import MAX_TOP
 from store.search.query_syntax import Question, Term
 from store.search.ranking import Scale, folded, rank
+from store.search.samples import SAMPLES, Sample
 from store.search.search import NO_COMMON_FACET, Certainty, describe, describe_pictures
 from store.vectors.weights import DEFAULT_PRESET, DEFAULT_WEIGHTS, PRESETS, checked_weights
 
@@ -17,10 +18,12 @@ __all__ = [
     "NO_COMMON_FACET",
     "ORDERS",
     "PRESETS",
+    "SAMPLES",
     "Certainty",
     "Golden",
     "Order",
     "Question",
+    "Sample",
     "Scale",
     "Term",
     "checked_line",

@@ -30,6 +30,7 @@ from store.embedding.protocol import Embedder, Vector
 from store.errors import ModelUnavailable
 from store.lru import LruCache
 from store.records import Record, Tier
+from store.search.samples import Sample, sampled
 from store.vectors import blocks
 
 Half = NDArray[np.uint16]  # the upper halves of float32 numbers
@@ -232,6 +233,15 @@ class PictureIndex:
         by_record = np.where(rows < 0, -np.inf, scores[rows] if len(scores) else -np.inf)
         best = np.argsort(-by_record, kind="stable")
         return Ordered([addresses[at] for at in best.tolist()], int((rows < 0).sum()))
+
+    def sampled(self, addresses: Sequence[str], sample: Sample, *, seed: int) -> Ordered:
+        """These records in the order of a sample (`store/search/samples.py`)."""
+        with self._lock:
+            seen = [address for address in addresses if address in self._row]
+            rows = np.fromiter((self._row[address] for address in seen), np.intp, len(seen))
+            order = sampled(len(seen), lambda some: floats(self._vectors[rows[some]]), sample, seed=seed)
+        unseen = [address for address in addresses if address not in self._row]
+        return Ordered([*(seen[at] for at in order.tolist()), *unseen], len(unseen))
 
     def vector(self, address: str) -> Vector | None:
         """The stored vector of a record's picture; None if there is none yet."""

@@ -174,6 +174,15 @@ def test_an_order_by_pictures_stays_stable_until_it_is_recomputed(extended_libra
     assert set(shown(rerun(app))) == set(before)
 
 
+def test_a_sample_is_the_same_for_the_number_in_the_address(extended_library: Library) -> None:
+    extended_library._prefetcher.embed_next(Progress())
+    for label in ("Diverse sample", "Typical sample", "Outliers", "Balanced sample"):
+        app = opened("review", pending_sort=label, pending_sample="7")
+        assert app.number_input(key="pending_sample").value == 7
+        assert len(shown(app)) == 3
+        assert shown(opened("review", pending_sort=label, pending_sample="7")) == shown(app)
+
+
 def test_sorting_by_a_missing_coin_keeps_the_order_and_says_so(extended_library: Library) -> None:
     app = opened("review", pending_sort="Like one coin", pending_like="local-gone")
     assert "no record has the address" in words(app)

@@ -8,15 +8,22 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from jsonschema import Draft7Validator, FormatChecker
 
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
-from store.errors import BadSource
+from store.errors import BadSource, InvalidRecord
 from store.library import Library
 from store.rules import publishing
 from store.rules.publishing import publish, verify
 from tests.store.conftest import address, coin
 from tests.store.rules.conftest import copied
+
+# Of https://github.com/Uniswap/token-lists, 1.0.0-beta.35; its licence, MIT, lies beside it.
+SCHEMA = Draft7Validator(
+    json.loads((Path(__file__).parent / "tokenlists" / "tokenlist.schema.json").read_text("utf-8")),
+    format_checker=FormatChecker(),
+)
 
 
 @pytest.fixture
@@ -150,3 +157,23 @@ def test_a_missing_picture_does_not_cost_the_sheet(decided: Library, tmp_path: P
     publish(decided, tmp_path / "site")
     sheet = (tmp_path / "site" / "rejected" / f"{address(4)}.html").read_text("utf-8")
     assert "The rejected coin: its picture is missing." in sheet
+
+
+def test_the_list_passes_the_schema_of_tokenlists_org(library: Library, tmp_path: Path) -> None:
+    strange = {
+        1: {"token_name": "x" * 200, "ticker": "T" * 60},
+        2: {"token_name": "Dogé 🐕\u200b to\nthe\tmoon", "ticker": "$ D O G 🐕"},
+        3: {"token_name": "نَجمة", "ticker": "星"},
+        4: {"tags": ["Pixel Art", "dög", "x" * 40, *(f"tag-{number}" for number in range(20))]},
+        5: {"description": "y" * 5_000, "extensions": {"website": "https://example.org", "holders": 12}},
+    }
+    library.add([coin(number, **strange.get(number, {})) for number in range(12)])
+    library.approve(library.addresses(Filter()))
+    publish(library, tmp_path / "site", name="Our 2nd list")
+    tokens = json.loads((tmp_path / "site" / "tokenlist.json").read_bytes())
+    assert [fault.message for fault in SCHEMA.iter_errors(tokens)] == []
+    assert len(tokens["tokens"]) >= 5
+    for name in ("", "x" * 31, "Dogs & cats", "Dög"):
+        with pytest.raises(InvalidRecord, match="give 1 to 30 letters"):
+            publish(library, tmp_path / "other", name=name)
+        assert name == "Dög" or not SCHEMA.is_valid({**tokens, "name": name})  # JavaScript's \w is ASCII
