@@ -14,7 +14,7 @@ from store.memory.engine import former_files, salvage
 from store.memory.engine.database import SUMMED, Database, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
 from store.memory.engine.places import Places
-from store.memory.engine.reembedding import embed_new
+from store.memory.engine.reembedding import embed_new, is_outdated
 from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.kinds import KINDS
 from store.memory.opened import OpenedMemory
@@ -99,7 +99,7 @@ def repair(memory: OpenedMemory) -> list[MemoryFinding]:
             for index in _indexes(db):
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
     for entries in memory.usable:
-        if entries.to_embed():
+        if is_outdated(entries) or entries.to_embed():
             embed_new(entries)
     is_sound = bool(memory.usable) and not damaged_rows(memory.database)
     if is_sound and memory.check_chroma() and is_there():  # a damaged vector must not replace Chroma's
@@ -165,6 +165,10 @@ def _file(database: Database) -> Iterator[MemoryFinding]:
 
 def _kind(entries: Entries) -> Iterator[MemoryFinding]:
     name = entries.kind.name
+    if is_outdated(entries):
+        what = f"an earlier version of {entries.model} made the vectors; they answer until all are made again"
+        remedy = "wait while the dashboard is open, or repair"
+        yield MemoryFinding(name, what, remedy, is_fault=False)
     yield from _without_vector(entries)
     expected = 4 * entries.embedder.dimensions
     with entries.database.reading() as db:

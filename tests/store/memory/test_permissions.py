@@ -18,6 +18,7 @@ from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.intake import TranscriptReport
 from store.memory.trust.replay import WhatIf
 from store.permissions import Actor
 from store.progress import Progress
@@ -102,6 +103,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
         "Transcripts.event_values.column": "event",
         "Transcripts.check_known_events.filter": EventFilter(),
+        "Transcripts.embed_imported.report": TranscriptReport(),
     }  # fmt: skip
 
 

@@ -213,6 +213,8 @@ def test_until_all_are_embedded_the_vectors_of_the_version_before_are_used(memor
     assert not embed_new(entries, progress=progress)
     memory.memories.store_memory("frogs count lamps")
     assert is_outdated(entries)
+    [found] = doctor.check(memory)
+    assert (found.what[:40], found.is_fault) == ("an earlier version of bags made the vect", False)
     assert np.array_equal(entries.vector("mem_1769853600"), before)  # type: ignore[arg-type]
     later.requests.clear()
     assert embed_new(entries)
