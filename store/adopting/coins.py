@@ -16,6 +16,7 @@ from store.importing.candidate import RemoteLogo
 from store.importing.metadata import FILLED_IN
 from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import DiskTree, suffix
+from store.memory.transcripts.files import is_recording
 from store.outcome import Refusal
 from store.progress import Progress
 from store.records import MAX_TAG, Facet, Record, Tier, checked_address, validate
@@ -246,7 +247,7 @@ class Tables(_Coins):
     def _notes(self, path: Path) -> list[str] | None:
         found = [path] if path.is_file() else [path / name for name in _names(path)]
         found = [one for one in found if suffix(one.name) in tables.SUFFIXES]
-        return [] if found else None
+        return None if all(map(is_recording, found)) else []  # a gigabyte of which would be read for nothing
 
 
 class TokenLists(_Coins):

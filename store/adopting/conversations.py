@@ -5,21 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
-from store.adopting.texts import VERB, Adoption, Entry
-from store.adopting.transcripts import bare_entries
+from store.adopting.texts import VERB, Adoption
 from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Entries
-from store.memory.engine.inputs import as_json
 from store.memory.memory import Memory
-from store.memory.text.extraction import readable
-from store.memory.transcripts.files import NAMED, Session, read_sessions
-from store.memory.transcripts.intake import TranscriptReport, facts_id, id_of
-from store.memory.transcripts.messages import Message
-from store.memory.transcripts.session_ids import SessionIds
-from store.progress import Progress, batches
+from store.memory.transcripts import reader
+from store.memory.transcripts.files import Session, read_sessions
+from store.memory.transcripts.intake import Messages, SessionTitle, TranscriptReport, Write, facts_id
+from store.progress import Progress
 from store.settings import settings
-
-_MESSAGES = 200  # of one transaction
 
 
 class Conversations:
@@ -41,34 +35,26 @@ class Conversations:
     ) -> AdoptionReport:
         """Take the messages of all of them; those that are here already stay as they are."""
         adoption, transcripts = Adoption(memory, survey, request, progress), memory.transcripts
-        ids, read = SessionIds(transcripts.entries.database), TranscriptReport()
-        for session in _sessions(survey.path):
-            if progress.cancelled:
-                return adoption.report
-            session.user_id = session.user_id or settings().user or "local"
-            adoption.note(ids.choose(session))
-            done = progress.done
-            for batch in batches(enumerate(session.messages()), _MESSAGES, Progress()):
-                messages = [_message(session, place, message) for place, message in batch]
-                before = len(adoption.report.taken)
-                adoption.take(transcripts.entries, messages, table="transcripts")
-                new = {*adoption.report.taken[before:]}
-                for entry, (_, message) in zip(messages, batch, strict=True):
-                    if entry.row["id"] in new:
-                        read.masked += message.get("masked", {})
-                chunks = [chunk for one in messages for chunk in bare_entries(one, besides=set())]
-                adoption.take(transcripts.entries, chunks)
-            progress.done = done + 1
-            if session.title:
-                _take_title(adoption, transcripts.entries, session)
-            adoption.report.refused += session.refused
-            for sentence in session.unread[:NAMED]:
-                adoption.note(sentence)
-            read.skipped += session.skipped
+        read, passages = TranscriptReport(), transcripts.entries
+
+        def write(one: Write) -> None:
+            if isinstance(one, Messages):
+                taken = adoption.take_messages(passages, one)
+                for message in one.fresh:
+                    if message.id in taken:
+                        read.masked += Counter(message.masked)
+            elif isinstance(one, SessionTitle):
+                _take_title(adoption, passages, one)
+
+        user, progress.total = settings().user or "local", 0  # messages are counted, not conversations
+        reader.take_all(
+            passages.database, [survey.path], read, progress, write=write, user_id=user, only_known=True
+        )
+        adoption.report.refused += read.refused
         read.tell()
         for sentence in read.notes:
             adoption.note(sentence)
-        adoption.embed(transcripts.entries)
+        adoption.embed(passages)
         return adoption.report
 
 
@@ -76,25 +62,8 @@ def _sessions(path: Path) -> Iterator[Session]:
     return (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
 
 
-def _take_title(adoption: Adoption, passages: Entries, session: Session) -> None:
-    id = facts_id(session.user_id, session.session_id)
+def _take_title(adoption: Adoption, passages: Entries, given: SessionTitle) -> None:
+    id = facts_id(given.user, given.session)
     with passages.change(VERB, actor=adoption.actor, decision=adoption.decision) as change:
         if not foreign_metadata.of(change.db, change.kind, [id]):
-            foreign_metadata.store(change, id, {"title": session.title})
-
-
-def _message(session: Session, place: int, message: Message) -> Entry:
-    return Entry(
-        {
-            "id": id_of(session, place),
-            "user_id": session.user_id,
-            "session_id": session.session_id,
-            "project_slug": session.project_slug,
-            "sequence": place,
-            "role": message["role"],
-            "content": as_json(message.get("content")),
-            "turn": message["turn"],
-            "ts": message["ts"],
-            "text_content": readable(message),
-        }
-    )
+            foreign_metadata.store(change, id, {"title": given.title})

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
 from store.memory.memory import Memory
+from store.memory.transcripts.intake import CHUNK_COLUMNS, COLUMNS, Messages
 from store.memory.transcripts.transcripts import AWAITED
 from store.outcome import Refusal
 from store.progress import Progress, batches
@@ -84,6 +86,28 @@ class Adoption:
         self._unread += [f"{entry.row['id']}: {what}" for entry in entries for what in entry.unread]
         self.progress.done += len(entries)
         return taken
+
+    def take_messages(self, into: Entries, given: Messages) -> set[str]:
+        """Take messages with their chunks in one transaction; returns the ids of those taken now."""
+        ids = [one.id for one in given.fresh]
+        with into.change(VERB, actor=self.actor, decision=self.decision) as change:
+            known = _Known(change, "transcripts", [*ids, *(given.present if self._is_resumed else ())])
+            new = [one for one in given.fresh if one.id not in known.rows.keys() | known.removed]
+            came = datetime.fromtimestamp(into.clock(), UTC).isoformat(timespec="seconds")
+            change.add((*COLUMNS, "synced_at"), [(*one.row, came) for one in new], table="transcripts")
+            chunks = [(*row, came) for one in new for row in one.chunks]
+            change.add((*CHUNK_COLUMNS, "created_at"), chunks)
+        self.report.taken += (one.id for one in new)
+        for one in given.fresh:
+            if one.id in known.removed:
+                self.refuse(one.id, _REMOVED)
+            elif one.id in known.rows:
+                row = dict(zip(COLUMNS, one.row, strict=True))
+                self._count_present(one.id, known.rows[one.id], row, known)
+        is_own = {id for id in given.present if self._is_resumed and known.adopted.get(id) == self.decision}
+        self.report.taken += is_own
+        self.report.present += [id for id in given.present if id not in is_own]
+        return {one.id for one in new}
 
     def tell_unread(self) -> None:
         """Note the values of the entries so far that could not be read; they are in the metadata."""

@@ -2,23 +2,25 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from store.disk.sqlite_values import marks
+from store.disk.sqlite_values import insert_rows, marks
 from store.embedding import embedding_cache
 from store.errors import NotPermitted
 from store.memory.engine import vectors
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.vectors import NewVectors
 from store.permissions import Actor
+from store.progress import batches
 
 PENDING = "pending"
 RECALL = "recall"
 ADOPTED = "adopted"  # metadata without a column of their own (`foreign_metadata.py`)
 BESIDE = (PENDING, RECALL, ADOPTED)  # tables of all kinds whose rows have a history like a kind's own
 _BY_KIND = (RECALL, ADOPTED)  # … with ids that other kinds may use as well
+_AT_ONCE = 500  # ids in one question
 _IMPORTS = ("import", "load world", "adopt")  # verbs that say through what by themselves
 
 
@@ -74,6 +76,64 @@ class MemoryChange:
             f"ON CONFLICT ({key}) DO UPDATE SET {updates}",
             [*stored.values()],
         )
+
+    def add(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, table: str = "") -> None:
+        """Add rows that are not there, their ids first; in few statements where none had their ids before."""
+        table = table or self.kind.table
+        former = self._versions(table, [row[0] for row in rows])
+        for row in rows:
+            if row[0] in former or self.waits:
+                self.upsert(dict(zip(columns, row, strict=True)), table=table)
+        rows = [row for row in rows if row[0] not in former]
+        if not rows or self.waits:
+            return
+        self._begin()
+        (last,) = self.db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()
+        insert_rows(self.db, table, columns, rows)
+        insert_rows(
+            self.db, "changes", ("kind", "tbl", "id"), [(self.kind.name, table, row[0]) for row in rows]
+        )
+        self.db.execute("UPDATE changes SET version = number WHERE number > ?", [last])
+        self.db.execute(
+            "INSERT INTO history (decision, kind, tbl, id, version, before_version, agent, via) "
+            "SELECT ?, kind, tbl, id, version, 0, ?, ? FROM changes WHERE number > ? ORDER BY number",
+            [self._number, self.agent, self.via, last],
+        )
+        self.count += len(rows) if table == self.kind.table else 0
+
+    def remove_added(self, ids: Sequence[str], *, table: str) -> None:
+        """Remove rows that nothing preceded, in few statements, as `remove` with version 0 would."""
+        if self.waits:
+            for id in ids:
+                self.remove(id, table=table, version=0)
+            return
+        named = f"{self._is_row(table).removesuffix('= ?')} IN ({marks(ids)})"
+        rows = [_own(row) for row in self.db.execute(f"SELECT * FROM {table} WHERE {named}", ids)]
+        if not rows:
+            return
+        self._begin()
+        places = [(self.kind.name, table, row["id"]) for row in rows]
+        versions = self._versions(table, [row["id"] for row in rows])
+        insert_rows(self.db, "changes", ("kind", "tbl", "id"), places, verb="INSERT OR REPLACE")
+        columns = (
+            "decision", "kind", "tbl", "id", "version", "before_version", "before", "agent", "via",
+        )  # fmt: skip
+        lines = [
+            (self._number, *place, 0, versions[place[2]], json.dumps(row), self.agent, self.via)
+            for place, row in zip(places, rows, strict=True)
+        ]
+        insert_rows(self.db, "history", columns, lines)
+        self.db.execute(f"DELETE FROM {table} WHERE {named}", ids)
+        self.count += len(rows) if table == self.kind.table else 0
+        self._other_rows += len(rows) if table in (PENDING, RECALL) else 0
+
+    def _versions(self, table: str, ids: Sequence[str]) -> dict[str, int]:
+        """The versions of those of these rows that are, or were, there."""
+        query = "SELECT id, version FROM changes WHERE kind = ? AND tbl = ? AND id IN "
+        found = dict[str, int]()
+        for part in batches(ids, _AT_ONCE):
+            found |= self.db.execute(f"{query} ({marks(part)})", [self.kind.name, table, *part]).fetchall()
+        return found
 
     def remove(self, id: str, *, table: str = "", version: int | None = None) -> None:
         """Remove the row, if there is one."""

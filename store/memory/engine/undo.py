@@ -11,6 +11,7 @@ from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.resident import EPOCH
 from store.outcome import Outcome, Refusal
 
+_AT_ONCE = 500  # rows that are removed together
 ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 AT_FORGETTING = (
     "nothing to undo: the last thing you did was to delete something for good, "
@@ -29,6 +30,7 @@ def reverse(
     (number,) = db.execute("SELECT number FROM decisions WHERE id = ?", [decision]).fetchone()
     events = db.execute("SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [number])
     done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str, str]]()
+    added = list[sqlite3.Row]()  # of one table, to be removed together
     # Newest first: each finds the row as it left it, if nothing else came after.
     for (event_number,) in events.fetchall():
         event = db.execute("SELECT * FROM history WHERE number = ?", [event_number]).fetchone()
@@ -38,15 +40,33 @@ def reverse(
         if row and row["version"] == event["version"] and place not in refused:
             change = change_of(event["kind"])
             change.reverses = decision
-            _put_back(change, event)
+            if len(added) == _AT_ONCE or not (added and _is_alike(added[0], event)):
+                _remove_added(added, change_of)
+            if event["before"] is None and not event["before_version"]:
+                added.append(event)
+            else:
+                _put_back(change, event)
             counted = done if event["tbl"] in (change.kind.table, PENDING, RECALL) else others
             counted[event["id"]] = None
         elif place not in refused:
             refused.add(place)
             outcome.refused.append(Refusal(event["id"], f"it was changed since; {verb} would lose that"))
+    _remove_added(added, change_of)
     outcome.done += done or others  # such as a world whose name alone was changed
     history.mark_reversed(db, decision)
     return outcome
+
+
+def _is_alike(one: sqlite3.Row, other: sqlite3.Row) -> bool:
+    """Whether two rows of one table were added where there was none before."""
+    is_added = other["before"] is None and not other["before_version"]
+    return is_added and (one["kind"], one["tbl"]) == (other["kind"], other["tbl"])
+
+
+def _remove_added(added: list[sqlite3.Row], change_of: Callable[[str], MemoryChange]) -> None:
+    if added:
+        change_of(added[0]["kind"]).remove_added([one["id"] for one in added], table=added[0]["tbl"])
+        added.clear()
 
 
 def erase(change: MemoryChange, column: str, value: str) -> int:

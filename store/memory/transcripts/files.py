@@ -96,6 +96,14 @@ def read_sessions(path: Path, *, only_known: bool = False) -> Iterator[Session |
         yield from _any(path)
 
 
+def is_recording(path: Path) -> bool:
+    """Whether the lines of this file are those of one session of a known program."""
+    if path.suffix != ".jsonl":
+        return False
+    source = recognised(islice(_lines(path, Session("")), _SAMPLE))
+    return source is not None and not (source is PLAIN or source.parts or source.unread)
+
+
 def project_of(path: Path) -> str | None:
     """The project in a path such as `projects/<slug>/sessions/<id>`; None if it has none."""
     parts = path.absolute().parts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
-from store.disk.sqlite_values import marks
+from store.disk.sqlite_values import insert_rows, marks
 from store.memory.engine import foreign_metadata
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
@@ -29,13 +29,12 @@ from store.progress import Progress, batches
 
 _MESSAGES, _CHARACTERS = 4_000, 16_000_000  # of one transaction, whichever comes first
 _LOOKED_UP = 200  # messages, in one question whether they are there
-_AT_ONCE = 1_000  # rows of one statement
 _EVENTS = 5_000
-_COLUMNS = (
+COLUMNS = (
     "id", "user_id", "session_id", "project_slug", "sequence", "role", "content", "turn", "ts",
     "text_content",
 )  # fmt: skip
-_CHUNK = (
+CHUNK_COLUMNS = (
     "id", "parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index",
     "total_chunks", "span_start", "span_end", "token_count", "source_text",
 )  # fmt: skip
@@ -119,12 +118,16 @@ class Intake:
         self._database, self._report, self._progress = database, report, progress
         self._write, self._are_written = write, settle
         self._ids = SessionIds(database)
-        self._fresh: list[_Fresh] = []
+        self._fresh: list[FreshMessage] = []
+        self._present: list[str] = []
         self._size = 0  # characters of them
 
-    def take_all(self, paths: Iterable[Path], *, user_id: str) -> None:
-        """Add what is new in all sessions of these folders and files; if cancelled, those added stay."""
-        for session in chain.from_iterable(map(read_sessions, paths)):
+    def take_all(self, paths: Iterable[Path], *, user_id: str, only_known: bool = False) -> None:
+        """Add what is new in all sessions of these folders and files; if cancelled, those added stay.
+
+        With `only_known`, in those of the programs in the table of sources alone.
+        """
+        for session in chain.from_iterable(read_sessions(path, only_known=only_known) for path in paths):
             if self._progress.cancelled:
                 break
             if isinstance(session, Refusal):
@@ -155,7 +158,7 @@ class Intake:
         if progress.done > before:
             report.sessions.append(session.session_id)
             if session.title:
-                self._write(_Title(session.user_id, session.session_id, session.title))
+                self._write(SessionTitle(session.user_id, session.session_id, session.title))
         elif not (session.refused or session.unread or session.skipped or progress.cancelled):
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
@@ -178,26 +181,26 @@ class Intake:
                     message["role"], content, message["turn"], message["ts"], text,
                 )  # fmt: skip
                 self._fresh.append(
-                    _Fresh(row, _chunks(row, message), message.get("masked", {}), before is not None)
+                    FreshMessage(row, _chunks(row, message), message.get("masked", {}), before is not None)
                 )
                 self._size += len(content)
             else:
-                self._report.present += 1
-        if len(self._fresh) >= _MESSAGES or self._size >= _CHARACTERS:
+                self._present.append(before["id"])
+        if len(self._fresh) + len(self._present) >= _MESSAGES or self._size >= _CHARACTERS:
             self._flush()
 
     def _flush(self) -> None:
-        if fresh := self._fresh:
-            self._fresh, self._size = [], 0
-            self._write(_Messages(fresh))
+        if self._fresh or self._present:
+            self._write(Messages(self._fresh, self._present))
+            self._fresh, self._present, self._size = [], [], 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Fresh:
+class FreshMessage:
     """A message that is new, or says something else than before."""
 
-    row: tuple[Any, ...]  # as `_COLUMNS`
-    chunks: Sequence[tuple[Any, ...]]  # as `_CHUNK`
+    row: tuple[Any, ...]  # as `COLUMNS`
+    chunks: Sequence[tuple[Any, ...]]  # as `CHUNK_COLUMNS`
     masked: Mapping[str, int]
     is_change: bool
 
@@ -211,10 +214,17 @@ class _Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class _Messages:
-    fresh: Sequence[_Fresh]
+class Messages:
+    """Messages of one or several sessions."""
+
+    fresh: Sequence[FreshMessage]
+    present: Sequence[str]  # ids of those that are stored as they are
 
     def into(self, entries: Entries, report: TranscriptReport) -> None:
+        """Write those that are new or say something else."""
+        report.present += len(self.present)
+        if not self.fresh:
+            return
         now = _now(entries)
         with entries.database.writing() as db:
             ids = [one.id for one in self.fresh]
@@ -226,33 +236,16 @@ class _Messages:
                 if one.is_change:
                     _remove_chunks(db, one.id)
                     db.execute("DELETE FROM transcripts WHERE id = ?", [one.id])
-            _insert(db, "transcripts", (*_COLUMNS, "synced_at"), [(*one.row, now) for one in kept])
+            insert_rows(db, "transcripts", (*COLUMNS, "synced_at"), [(*one.row, now) for one in kept])
             chunks = [(*row, now) for one in kept for row in one.chunks]
-            _insert(db, KIND.table, (*_CHUNK, "created_at"), chunks)
+            insert_rows(db, KIND.table, (*CHUNK_COLUMNS, "created_at"), chunks)
             changed = [(KIND.name, KIND.table, row[0]) for row in chunks]
-            _insert(db, "changes", ("kind", "tbl", "id"), changed, verb="INSERT OR REPLACE")
+            insert_rows(db, "changes", ("kind", "tbl", "id"), changed, verb="INSERT OR REPLACE")
         report.changed += sum(one.is_change for one in kept)
         report.messages += sum(one.has_text for one in kept if not one.is_change)
         report.without_text += sum(not one.has_text for one in kept if not one.is_change)
         for one in kept:
             report.masked += Counter(one.masked)
-
-
-def _insert(
-    db: sqlite3.Connection,
-    table: str,
-    columns: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    *,
-    verb: str = "INSERT",
-) -> None:
-    """Insert many rows in few statements: full text writes a segment for each, which has to be merged."""
-    one = f"({marks(columns)})"
-    for part in batches(rows, _AT_ONCE):
-        db.execute(
-            f"{verb} INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}",
-            [value for row in part for value in row],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,12 +272,15 @@ class _Events:
 
 
 @dataclass(frozen=True, slots=True)
-class _Title:
+class SessionTitle:
+    """What a session is called."""
+
     user: str
     session: str
     title: str
 
     def into(self, entries: Entries, report: TranscriptReport) -> None:
+        """Write it, unless it is the same."""
         id = facts_id(self.user, self.session)
         with entries.database.writing() as db:
             facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
@@ -318,7 +314,7 @@ def _says_otherwise(before: sqlite3.Row, message: Message, content: str, text: s
 
 
 def _chunks(row: tuple[Any, ...], message: Message) -> list[tuple[Any, ...]]:
-    """The rows of a message's chunks, as `_CHUNK`."""
+    """The rows of a message's chunks, as `CHUNK_COLUMNS`."""
     parent, user, session, project, *_ = row
     rows = []
     for content_type, text in extract_all_embeddable_content(message).items():

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +20,6 @@ from typing import Any, BinaryIO
 from store.disk.files import Disk
 from store.errors import NotWritten
 from store.memory.engine.database import Database
-from store.memory.engine.entries import Entries
 from store.memory.transcripts.intake import Intake, TranscriptReport, Write
 from store.memory.transcripts.tables import KIND
 from store.progress import Progress
@@ -32,18 +31,25 @@ _PROGRAM = Path(__file__).resolve().parents[3]
 
 
 def take_all(
-    entries: Entries, paths: Sequence[Path], report: TranscriptReport, progress: Progress, *, user_id: str
+    database: Database,
+    paths: Sequence[Path],
+    report: TranscriptReport,
+    progress: Progress,
+    *,
+    write: Callable[[Write], None],
+    user_id: str,
+    only_known: bool = False,
 ) -> None:
-    """Add what is new in all sessions of these folders and files; if cancelled, what was added stays."""
+    """Have what is new in all sessions of these folders and files written, transaction by transaction.
+
+    With `only_known`, in those of the programs in the table of sources alone. If cancelled, what was written
+    stays. Raises NotWritten if the process that reads ends early.
+    """
     if _size(paths) >= _LARGE:
-        _take_apart(entries, paths, report, progress, user_id=user_id)
-        return
-
-    def write(one: Write) -> None:
-        one.into(entries, report)
-
-    intake = Intake(entries.database, report, progress, write=write)
-    intake.take_all(paths, user_id=user_id)
+        _take_apart((database.path, paths, user_id, only_known), report, progress, write=write)
+    else:
+        intake = Intake(database, report, progress, write=write)
+        intake.take_all(paths, user_id=user_id, only_known=only_known)
 
 
 def _size(paths: Sequence[Path]) -> int:
@@ -56,8 +62,13 @@ def _size(paths: Sequence[Path]) -> int:
 
 
 def _take_apart(
-    entries: Entries, paths: Sequence[Path], report: TranscriptReport, progress: Progress, *, user_id: str
+    asked: tuple[Path, Sequence[Path], str, bool],
+    report: TranscriptReport,
+    progress: Progress,
+    *,
+    write: Callable[[Write], None],
 ) -> None:
+    path, paths, *how = asked
     with subprocess.Popen(
         [sys.executable, "-W", "ignore", "-m", __name__],
         stdin=subprocess.PIPE,
@@ -68,7 +79,7 @@ def _take_apart(
         assert process.stdin
         assert process.stdout
         try:
-            pickle.dump((entries.database.path, [path.absolute() for path in paths], user_id), process.stdin)
+            pickle.dump((path.absolute(), [one.absolute() for one in paths], *how), process.stdin)
             process.stdin.flush()
             while not progress.cancelled:
                 progress.what, progress.done, item = pickle.load(process.stdout)  # from our own process only
@@ -81,7 +92,7 @@ def _take_apart(
                     process.stdin.write(_SETTLED)
                     process.stdin.flush()
                 elif item is not None:
-                    item.into(entries, report)
+                    write(item)
         except (EOFError, BrokenPipeError) as error:
             status = process.wait()
             raise NotWritten(
@@ -122,14 +133,14 @@ def main() -> None:
     """In the process of its own: read what is asked for."""
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # a library that prints must not spoil an answer
-        path, paths, user_id = pickle.load(requests)
+        path, paths, user_id, only_known = pickle.load(requests)
         writer, report = _Writer(answers, requests), TranscriptReport()
         try:
             with closing(Database(path, disk=Disk(), writable=False)) as database:
                 intake = Intake(
                     database.of(KIND), report, writer.progress, write=writer.send, settle=writer.settle
                 )
-                intake.take_all(paths, user_id=user_id)
+                intake.take_all(paths, user_id=user_id, only_known=only_known)
             writer.send(report)
         except BrokenPipeError:  # it was cancelled
             return

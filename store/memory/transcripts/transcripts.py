@@ -20,7 +20,7 @@ from store.memory.text.token_chunks import SIZES, chunk_text
 from store.memory.transcripts import events, reader
 from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
-from store.memory.transcripts.intake import TranscriptReport, facts_id
+from store.memory.transcripts.intake import TranscriptReport, Write, facts_id
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 from store.progress import Progress
 from store.settings import settings
@@ -70,8 +70,12 @@ class Transcripts:
         """
         self.entries.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
+
+        def write(one: Write) -> None:
+            one.into(self.entries, report)
+
         user = user_id or settings().user or "local"
-        reader.take_all(self.entries, [*paths], report, progress, user_id=user)
+        reader.take_all(self.entries.database, [*paths], report, progress, write=write, user_id=user)
         report.tell()
         self._note(report, actor=actor)
         report.embedded = self.entries.without_vector() <= AWAITED and self.embed_imported(

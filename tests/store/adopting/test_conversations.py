@@ -8,7 +8,10 @@ import pytest
 
 from store.adopting.system import AdoptionReport, AdoptionRequest
 from store.adopting.systems import adopt_texts, recognise
+from store.memory.engine import damaged_rows
 from store.memory.memory import Memory
+from store.memory.transcripts import reader
+from store.memory.transcripts.files import is_recording
 from store.progress import Progress
 
 EXPORT = [
@@ -72,3 +75,58 @@ def test_they_come_in_once_and_one_undo_takes_them_back(memory: Memory, tmp_path
     assert (by_files.messages, by_files.changed, by_files.present) == (0, 0, 5)
     memory.undo()
     assert memory.transcripts.sessions() == []
+
+
+def test_a_large_adoption_is_undone_redone_and_made_again_row_for_row(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_LARGE", 0)
+    path, transcripts = write(tmp_path / "in"), memory.transcripts
+    assert len(adopted(memory, path).taken) == 5
+    came, titles = said(memory), [one["title"] for one in transcripts.sessions()]
+    assert sorted(titles) == ["", "lake", "pond"]
+    undone = memory.undo()
+    assert (len(undone.done), undone.refused, transcripts.sessions()) == (5, [], [])
+    assert not transcripts.search("reeds", mode="full_text")
+    memory.redo()
+    assert (said(memory), len(transcripts.search("reeds", mode="full_text"))) == (came, 1)
+    memory.undo()
+    assert (len(adopted(memory, path).taken), said(memory)) == (5, came)
+    assert damaged_rows.find(memory.database) == []
+
+
+def test_what_was_changed_since_an_adoption_survives_its_undo(memory: Memory, tmp_path: Path) -> None:
+    adopted(memory, write(tmp_path / "in"))
+    (hit,) = memory.transcripts.search("reeds", mode="full_text")
+    assert hit.chunk
+    memory.transcripts.entries.edit(hit.chunk["id"], source_text="Count rushes.")
+    decision = next(one for one in memory.decisions() if one.verb == "adopt")
+    undone = memory.undo(decision.id)
+    assert [one.item for one in undone.refused] == [hit.chunk["id"]]
+    assert [row["source_text"] for row in memory.transcripts.entries.find()] == ["Count rushes."]
+
+
+def test_a_session_that_was_removed_here_does_not_come_back(memory: Memory, tmp_path: Path) -> None:
+    path = write(tmp_path / "in")
+    adopted(memory, path)
+    memory.transcripts.remove_session("pond")
+    again = adopted(memory, path)
+    assert (again.taken, len(again.present)) == ([], 3)
+    assert {one.reason for one in again.refused} == {"it was removed here after an earlier adoption"}
+
+
+def test_a_message_that_says_otherwise_by_now_stays_as_it_is_here(memory: Memory, tmp_path: Path) -> None:
+    path = write(tmp_path / "in")
+    memory.transcripts.import_sessions([path])
+    text = (path / "rollout-1.jsonl").read_text().replace("reeds", "herons")
+    (path / "rollout-1.jsonl").write_text(text)
+    report = adopted(memory, path)
+    assert (report.taken, len(report.present), len(report.refused)) == ([], 4, 1)
+    assert said(memory)["x1"] == [("user", "Count reeds.")]
+
+
+def test_recordings_of_sessions_are_not_read_as_tables_of_coins(tmp_path: Path) -> None:
+    path = write(tmp_path / "in")
+    table = path / "coins.jsonl"
+    table.write_text('{"name": "Pond", "image": "pond.png", "token_address": "0x1"}\n')
+    assert [is_recording(one) for one in (path / "rollout-1.jsonl", table)] == [True, False]
