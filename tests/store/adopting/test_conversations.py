@@ -8,7 +8,7 @@ import pytest
 
 from store.adopting.system import AdoptionReport, AdoptionRequest
 from store.adopting.systems import adopt_texts, recognise
-from store.memory.engine import damaged_rows
+from store.memory import doctor
 from store.memory.memory import Memory
 from store.memory.transcripts import reader
 from store.memory.transcripts.files import is_recording
@@ -92,7 +92,7 @@ def test_a_large_adoption_is_undone_redone_and_made_again_row_for_row(
     assert (said(memory), len(transcripts.search("reeds", mode="full_text"))) == (came, 1)
     memory.undo()
     assert (len(adopted(memory, path).taken), said(memory)) == (5, came)
-    assert damaged_rows.find(memory.database) == []
+    assert doctor.damaged_rows(memory.database) == []
 
 
 def test_what_was_changed_since_an_adoption_survives_its_undo(memory: Memory, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_was_changed_since_an_adoption_survives_its_undo(memory: Memory, tm
     assert hit.chunk
     memory.transcripts.entries.edit(hit.chunk["id"], source_text="Count rushes.")
     decision = next(one for one in memory.decisions() if one.verb == "adopt")
-    undone = memory.undo(decision.id)
+    undone = memory.undo_decision(decision.id)
     assert [one.item for one in undone.refused] == [hit.chunk["id"]]
     assert [row["source_text"] for row in memory.transcripts.entries.find()] == ["Count rushes."]
 
@@ -116,13 +116,21 @@ def test_a_session_that_was_removed_here_does_not_come_back(memory: Memory, tmp_
 
 
 def test_a_message_that_says_otherwise_by_now_stays_as_it_is_here(memory: Memory, tmp_path: Path) -> None:
-    path = write(tmp_path / "in")
+    path = tmp_path / "rollout-2.jsonl"
+    given = ["One reed.", "Two reeds.", "Three reeds."]
+
+    def put(*texts: str) -> None:
+        rows = [{"role": "user", "content": [{"type": "input_text", "text": one}]} for one in texts]
+        items = [{"type": "response_item", "payload": {"type": "message", **row}} for row in rows]
+        head = {"type": "session_meta", "payload": {"id": "x2"}}
+        path.write_text("\n".join(json.dumps(one) for one in (head, *items)))
+
+    put(*given)
     memory.transcripts.import_sessions([path])
-    text = (path / "rollout-1.jsonl").read_text().replace("reeds", "herons")
-    (path / "rollout-1.jsonl").write_text(text)
+    put(given[0], "Two herons.", given[2])
     report = adopted(memory, path)
-    assert (report.taken, len(report.present), len(report.refused)) == ([], 4, 1)
-    assert said(memory)["x1"] == [("user", "Count reeds.")]
+    assert (report.taken, len(report.present), len(report.refused)) == ([], 2, 1)
+    assert said(memory)["x2"] == [("user", one) for one in given]
 
 
 def test_recordings_of_sessions_are_not_read_as_tables_of_coins(tmp_path: Path) -> None:
