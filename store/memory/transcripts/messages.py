@@ -8,8 +8,8 @@ from store.memory.transcripts.sources import ROLES
 
 Message = dict[str, Any]
 
-# OpenAI's names for blocks of text.
-_TEXTS = {"text", "input_text", "output_text", "summary_text", "refusal"}
+# Names of blocks of text: OpenAI's, Claude.ai's.
+_TEXTS = {"text", "input_text", "output_text", "summary_text", "refusal", "voice_note"}
 _UNTYPED = {
     "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
     "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
@@ -84,7 +84,7 @@ def _block(given: Any) -> Any:
         return {"type": "text", "text": given}
     if not isinstance(given, Mapping):
         return given
-    kind, text = given.get("type"), given.get("text", given.get("refusal"))
+    kind, text = given.get("type"), given.get("text", given.get("refusal", given.get("transcript")))
     if isinstance(text, Mapping):  # of OpenAI's threads
         text = text.get("value")
     if isinstance(text, str) and (kind is None or kind in _TEXTS or kind == "reasoning"):

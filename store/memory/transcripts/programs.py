@@ -20,7 +20,8 @@ def chatgpt(message: Record) -> Iterator[Record]:
             for one in _mappings(given["thoughts"])
         ]
     elif kind == "reasoning_recap":
-        blocks = [{"type": "thinking", "thinking": given.get("content")}]
+        said = given.get("content") or _joined_texts(given.get("parts"))
+        blocks = [{"type": "thinking", "thinking": said}] if said else []
     else:
         blocks = [*_chatgpt_blocks(given)]
     recipient = message.get("recipient")
@@ -196,6 +197,10 @@ def ai_studio(message: Record) -> Iterator[Record]:
 
 def _joined(one: Record, *names: str) -> str:
     return "\n".join(text for name in names if isinstance(text := one.get(name), str))
+
+
+def _joined_texts(given: Any) -> str:
+    return "\n\n".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
 
 
 def _mappings(given: Any) -> list[Record]:

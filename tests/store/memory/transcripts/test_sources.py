@@ -150,6 +150,15 @@ CASES = {
         },
         times=(AT1, AT2), notes=("1 line without a message (empty conversation)",),
     ),
+    "Claude.ai's export, a voice note": Case(
+        "conversations.json",
+        [{"uuid": UUID, "name": "Pond", "chat_messages": [
+            {"uuid": "1", "sender": "human", "text": "",
+             "content": [{"type": "voice_note", "transcript": "Who lives here?"}]},
+            {"uuid": "2", "sender": "assistant", "text": "A heron."},
+        ]}],
+        {UUID: PAIR},
+    ),
     "Open WebUI's export": Case(
         "chats.json",
         [{"id": "w1", "title": "Pond", "chat": {"history": {"currentId": "2", "messages": by_id(
