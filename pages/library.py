@@ -42,6 +42,7 @@ show_view(
     actions=verbs(*([tier] if tier else [])),
     handlers=handlers(key),
     mark=mark or (lambda _: None),
+    table=True,
 )
 
 if not view.records and view.is_filtered:

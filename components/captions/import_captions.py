@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.grid import coin
+from components.grid import fields
 from components.shell import format
 from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button
@@ -112,7 +112,7 @@ def _rows(change: import_captions.CaptionChange) -> list[EditorRow]:
     ]
     if change.tags is not None:
         texts.append(("Tags", ", ".join(record.tags), ", ".join(change.tags)))
-    texts += [(coin.label(name), "", str(value)) for name, value in change.others.items()]
+    texts += [(fields.label(name), "", str(value)) for name, value in change.others.items()]
     return [
         EditorRow(f"{record.address} {label}", record, label, text=before, after=after)
         for label, before, after in texts

@@ -49,6 +49,7 @@ def show_view(
     actions: Sequence[Action],
     handlers: Mapping[str, Handler],
     mark: Callable[[Record], Mark | None] = lambda _: None,
+    table: bool = False,
 ) -> None:
     """Show the records of a view as cards, with `handlers` in addition to turning its pages."""
     show_cards(
@@ -63,6 +64,7 @@ def show_view(
         order=view.order,
         names_tier=view.names_tier,
         counted=view.counted,
+        table=table,
     )
 
 

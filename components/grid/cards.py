@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
+from components.grid.fields import NO_AGE, facts
 from components.shell import format
 from components.shell.server import pictures
 from components.shell.session import safe_mode
@@ -25,7 +26,6 @@ SHARED: Mapping[str, tuple[str, str, Tone]] = {
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
-NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
 
 
 class Mark(TypedDict):
@@ -58,6 +58,7 @@ def card(
         "description": record.description[:_SHORT],
         "picture": pictures.address(library, record.image_hash, unfit=unfit),
         "large": pictures.address(library, record.image_hash, size=pictures.LARGE, unfit=unfit),
+        "facts": facts(record),
         "mark": mark,
         "twin": _twin(library, suspicion) if suspicion else None,
     }

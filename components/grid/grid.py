@@ -51,6 +51,7 @@ def show_cards(
     names_tier: bool = False,
     counted: str = "",
     branches: Sequence[families.Branch] = (),
+    table: bool = False,
 ) -> None:
     """Show these records and apply decisions on them.
 
@@ -59,7 +60,7 @@ def show_cards(
     `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
     dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
     `counted`: how many there are, and which of them are shown. `branches`: where each of them stands in a
-    tree, which is drawn line by line.
+    tree, which is drawn line by line. `table`: whether they are offered as a table, too.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
     unfit = library.unfit.pictures()
@@ -80,6 +81,7 @@ def show_cards(
             "order": order,
             "counted": counted,
             "isTree": bool(branches),
+            "table": table,
             "line": _line(key, names_tier=names_tier),
             "tagging": tagging,
             "elsewhere": shadows(

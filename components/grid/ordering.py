@@ -6,7 +6,7 @@ from typing import cast
 import streamlit as st
 
 from components.grid.actions import Handler
-from components.grid.coin import label as field_label
+from components.grid.fields import label as field_label
 from components.grid.page_number import turn_to
 from components.shell import format
 from components.shell.page import address

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from components.grid.coin import label
+from components.grid.fields import label
 from components.insights import figures
 from components.insights.coin_sets import CoinSet
 from components.shell import format

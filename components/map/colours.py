@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from components.grid.coin import label as field_label
+from components.grid.fields import label as field_label
 from components.shell.format import moment, short
 from components.shell.page import charts
 from store import Filter, Reader

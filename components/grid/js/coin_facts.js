@@ -91,13 +91,14 @@ export function facts(grid, card, known) {
  * A value that came with a coin; an address of a page by https as a link, which learns nothing of this one.
  *
  * @param {string} value
+ * @param {string} label of the link
  */
-function linked(value) {
+export function linked(value, label = value) {
   if (!/^https:\/\/[^\s/@]+(\/\S*)?$/.test(value)) return value;
   return el(
     "a",
     { href: value, target: "_blank", rel: "noopener noreferrer nofollow", referrerpolicy: "no-referrer" },
-    value,
+    label,
   );
 }
 

@@ -20,6 +20,7 @@ import { Panel } from "./panel.js";
 import { takePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { Ranking } from "./ranking.js";
+import { Listed } from "./table.js";
 import { askTags, TagDialog } from "./tag_dialog.js";
 import { SIZES, Tools } from "./tools.js";
 
@@ -57,6 +58,7 @@ import { SIZES, Tools } from "./tools.js";
  *   acted: {client: string, n: number, link: string} | null,
  *   safe: Parameters | null,
  *   presents: boolean,
+ *   table?: boolean,
  *   ranking?: RankingData,
  *   similarities?: ArrowTable | null,
  * }} GridData
@@ -70,6 +72,8 @@ export class Grid {
   isNew = true; // before the first update
   /** @type {Ranking | null} of search results */
   ranking = null;
+  /** @type {Listed | null} of a page that offers its coins as a table */
+  listed = null;
   /** @type {Map<string, string>} address → "unfit" or "fit", as said here since the page ran */
   flags = new Map();
   lastRun = NEVER;
@@ -145,6 +149,11 @@ export class Grid {
     this.watcher.observe(this.tools.node);
   }
 
+  /** The table of these coins, if the page offers one. */
+  get table() {
+    return this.ranking?.views.table ?? this.listed?.table;
+  }
+
   /** The element of this component on the page. */
   get host() {
     const top = this.root.getRootNode();
@@ -169,6 +178,7 @@ export class Grid {
       this.ranking ??= new Ranking(this, data.ranking);
       this.ranking.take(data.ranking, data);
     } else this.model.take(data.cards, data.elsewhere);
+    if (data.table) this.listed ??= new Listed(this);
     this.model.hold(data.matching);
     this.field.classList.toggle("tree", Boolean(data.isTree));
     this.paint({ glide: !first });
@@ -222,8 +232,10 @@ export class Grid {
   /** @param {number} x @param {number} y @param {{select?: boolean}} how */
   step(x, y, { select = false } = {}) {
     const { model } = this;
-    const at = model.visible.indexOf(model.cursor ?? "");
-    const address = model.visible[at + x + y * this.cards.shape().columns] ?? (at < 0 ? model.visible[0] : null);
+    const order = this.table?.order ?? model.visible;
+    const columns = this.table?.order ? 1 : this.cards.shape().columns;
+    const at = order.indexOf(model.cursor ?? "");
+    const address = order[at + x + y * columns] ?? (at < 0 ? order[0] : null);
     if (!address) return;
     if (select) model.select([model.cursor ?? address, address], true);
     model.moveTo(address);
@@ -233,9 +245,9 @@ export class Grid {
 
   /** @param {boolean} end */
   edge(end) {
-    const { visible } = this.model;
-    if (!visible.length) return;
-    this.model.moveTo(end ? visible[visible.length - 1] : visible[0]);
+    const order = this.table?.order ?? this.model.visible;
+    if (!order.length) return;
+    this.model.moveTo(end ? order[order.length - 1] : order[0]);
     this.refresh({ focus: true });
   }
 
@@ -313,11 +325,13 @@ export class Grid {
     this.frame.inert = !this.model.visible.length; // a grid without a cell is none for screen readers
     this.cards.show(this.model, { glide, scores: this.ranking?.scoresOfVisible() ?? null });
     this.ranking?.views.show();
+    this.listed?.table.show();
     this.refresh({ focus });
   }
 
   refresh({ focus = false } = {}) {
     this.cards.mark(this.model);
+    this.table?.mark();
     this.tools.refresh(this.model);
     this.panel.refresh();
     this.comparison.refresh();

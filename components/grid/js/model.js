@@ -20,6 +20,7 @@ import { read, write } from "../../shell/js/storage.js";
  *   created?: string,
  *   revision?: number,
  *   tags: string[],
+ *   facts?: Record<string, number | string>,
  *   description?: string,
  *   picture: string,
  *   large: string,

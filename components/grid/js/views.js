@@ -5,7 +5,7 @@ import { scoreText } from "./bars.js";
 import { button } from "./dom.js";
 import { explainOrder, whyFirst } from "./order.js";
 import { changesOf, FACET_NAMES, RAW, rank } from "./rank.js";
-import { ResultTable, thumbOf } from "./table.js";
+import { CoinTable, thumbOf } from "./table.js";
 
 /** @import { Hit } from "./rank.js" */
 /** @import { Ranking, Scores } from "./ranking.js" */
@@ -23,7 +23,7 @@ export class Views {
   /** @param {Ranking} ranking */
   constructor(ranking) {
     this.ranking = ranking;
-    this.table = new ResultTable(ranking);
+    this.table = new CoinTable(ranking.grid, () => ranking.results());
     this.versus = new Versus(ranking);
     this.why = el("dialog", { class: "why", "aria-label": "Why this order" });
     this.why.addEventListener("click", (event) => event.target === this.why && this.why.close());
@@ -31,10 +31,9 @@ export class Views {
     this.buttons = views.map(([view, label]) => button("", label, () => this.turnTo(view), { "data-view": view }));
     this.found = el("span", { role: "status" });
     this.ask = button("undo", "Why this order?", () => this.askWhy(), { key: "" });
-    this.csv = button("tool", "Download CSV", () => this.table.download(), { hidden: true });
     const choice = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
     this.because = el("span", {});
-    ranking.grid.tools.join([choice, this.csv], []);
+    ranking.grid.tools.join([choice, this.table.csv], []);
     ranking.sliders.node.append(
       el("span", { class: "found" }, this.found),
       el("p", { class: "because" }, this.because, this.ask),
@@ -75,9 +74,8 @@ export class Views {
     const { grid } = this.ranking;
     this.view = view;
     for (const each of this.buttons) each.setAttribute("aria-pressed", String(each.dataset.view === view));
-    this.table.node.hidden = view !== "table";
+    this.table.turn(view === "table");
     this.versus.node.hidden = view !== "versus";
-    this.csv.hidden = view !== "table";
     this.ask.hidden = !this.hasCards;
     grid.frame.hidden = view !== "cards";
     grid.tools.rest(!this.hasCards); // no actions on coins that are not visible

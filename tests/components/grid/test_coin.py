@@ -7,14 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from components.grid.coin import comparison, detail, label, shown_fields
+from components.grid.coin import comparison, detail
 from components.shell.session import resources
 from components.shell.session.tokens import token
 from store.library import Library
 from store.runtime import open_library
 from tests.components.conftest import Client
 from tests.components.grid.decisions import decide, entry
-from tests.store.conftest import address, coin, fresh_root
+from tests.store.conftest import address, fresh_root
 from tests.store.duplicates.copies import coin_with_drawing, drawing
 from tests.store.hashed import Hashed
 
@@ -75,50 +75,6 @@ def test_a_verdict_is_stored_and_undone_and_an_unknown_one_refused(library: Libr
     assert COPY in library.duplicates.suspicions([COPY])
     [result] = decide(library, entry("judge", 1, others=[ORIGINAL], reason="stolen"))
     assert "no verdict" in result["refused"][0]["reason"]
-
-
-def test_keys_of_token_lists_are_shown_as_labels(library: Library) -> None:
-    extensions = {"coingeckoId": "moon", "website": "https://moon.example"}
-    library.add(
-        [
-            coin(
-                50, tags=[], chainId=101, logoURI="https://moon.example/a.png", decimals=9,
-                mint_authority="none", isVerified=True, aliases=["Moon", "Luna"], extensions=extensions,
-            )
-        ]
-    )  # fmt: skip
-    assert shown_fields(library.get(address(50))) == [
-        ("Chain", "Solana (101)"),
-        ("Logo", "https://moon.example/a.png"),
-        ("Decimals", "9"),
-        ("Mint authority", "none"),
-        ("Is verified", "Yes"),
-        ("Aliases", "Moon, Luna"),
-        ("CoinGecko", "moon"),
-        ("Website", "https://moon.example"),
-    ]
-
-
-def test_numbers_and_links_of_a_coin_are_shown_as_such(library: Library) -> None:
-    size = {"bytes": 1234, "format": "PNG", "width": 48, "height": 40}
-    links = [{"name": "x", "url": "https://x.example/f"}, {"type": "telegram", "url": "https://t.example/f"}]
-    library.add([coin(50, tags=[], holder_count=12345, volume={"h24": 1000.5, "h6": 2}, links=links)])
-    library.add([coin(51, tags=[], original_picture=size), coin(52, tags=[], original_picture={"bytes": 9})])
-    assert shown_fields(library.get(address(50))) == [
-        ("Holder count", "12,345"),
-        ("Volume", "h24 1,000.5, h6 2"),
-        ("X", "https://x.example/f"),
-        ("Telegram", "https://t.example/f"),
-    ]
-    assert shown_fields(library.get(address(51))) == [("Original picture", "48 × 40 pixels, PNG, 1.2 kB")]
-    assert shown_fields(library.get(address(52))) == [("Original picture", "9 bytes")]
-
-
-@pytest.mark.parametrize(
-    ("key", "shown"), [("logoURI", "Logo"), ("maxSupply", "Max supply"), ("NFT_id", "NFT id"), ("", "")]
-)
-def test_any_key_becomes_a_label(key: str, shown: str) -> None:
-    assert label(key) == shown
 
 
 def test_the_panel_says_who_was_first_of_the_family(library: Library) -> None:
