@@ -66,7 +66,8 @@ def kind_of(name: str, keys: set[str]) -> str:
         return "world_lore"
     if "session_id" in keys:
         return "session_memory"
-    if keys & {"protocol", "page_label", "_node_content"} or ("source" in keys and not keys & _OF_MEMORIES):
+    is_of_file = keys & {"source", "file_path", "page_number"} and not keys & _OF_MEMORIES
+    if keys & {"protocol", "page_label", "_node_content"} or is_of_file:
         return "documents"
     return "memories" if keys & _OF_MEMORIES else _BY_NAME.get(name, "")
 

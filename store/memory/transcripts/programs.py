@@ -160,6 +160,12 @@ def settle_copilot(records: Iterable[Record]) -> Iterator[Record]:
         yield one
 
 
+def cursor(bubble: Record) -> Iterator[Record]:
+    """A message of Cursor, which stores many that say nothing, such as of steps that were undone."""
+    if any(bubble.get(name) for name in ("text", "thinking", "toolFormerData")):
+        yield bubble
+
+
 def codex_exec(item: Record) -> Iterator[Record]:
     """An item of `codex exec --json`: what was said or thought, or a call with its result."""
     kind, text = item.get("type"), item.get("text")

@@ -231,7 +231,7 @@ SOURCES = (
         kinds={"1": "user", "2": "assistant"},
         thoughts=("thinking",),
         calls=Calls("toolFormerData", given=("rawArgs", "params"), said=("result",)),
-        session=("composerId",), titles=("name",), time=("createdAt",),
+        session=("composerId",), titles=("name",), time=("createdAt",), expand=programs.cursor,
     ),
     Source(
         "Cursor, earlier", ("tabId bubbles[]",),
@@ -523,4 +523,6 @@ def kind_of(source: Source, record: Record) -> str:
     kind = at(record, source.kind)
     if isinstance(inner, Mapping) and (not source.kinds or str(kind) in source.kinds):
         kind = inner.get("type", "empty")
+    elif str(kind) in source.kinds:  # one with a message, which says nothing
+        kind = "empty"
     return str(kind or "without a type")

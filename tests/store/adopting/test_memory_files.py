@@ -85,6 +85,7 @@ def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
         ("langchain", {"source"}, "documents"),
         ("langchain", {"source", "page", "page_label"}, "documents"),
         ("quickstart", {"_node_content", "file_name", "doc_id"}, "documents"),
+        ("haystack", {"file_path", "page_number", "split_id"}, "documents"),
         ("notes", {"source", "tags"}, "memories"),
         ("lore", {"world_id", "source"}, "world_lore"),
         ("frames", {"width"}, ""),

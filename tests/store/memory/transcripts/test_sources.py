@@ -518,9 +518,10 @@ CASES = {
             {"bubbleId": "2", "type": 2, "text": "", "toolFormerData": {
                 "name": "count", "toolCallId": "c", "rawArgs": '{"what": "reeds"}', "result": "seven",
             }},
-            {"bubbleId": "3", "type": 2, "text": "A heron."},
+            {"bubbleId": "3", "type": 2, "text": ""},
+            {"bubbleId": "4", "type": 2, "text": "A heron."},
         ]},
-        {"k1": [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1,) * 4,
+        {"k1": [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1,) * 4, notes=("1 line without a message (empty)",),
     ),
     "Cursor, lines": Case(
         "agent.jsonl",
