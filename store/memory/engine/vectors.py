@@ -54,13 +54,17 @@ def _first(kind: MemoryKind) -> str:
 
     Of vectors that were stored before there were fingerprints only those of OFFLINE are of an earlier one.
     """
-    is_earlier = f":name = '{OFFLINE}' AND EXISTS (SELECT 1 FROM {kind.vectors} WHERE model = :name)"
+    stored = f"SELECT 1 FROM {kind.vectors} WHERE model ="
+    is_earlier = f"EXISTS ({stored} :version) OR (:name = '{OFFLINE}' AND EXISTS ({stored} :name))"
     return f"coalesce((SELECT value FROM meta WHERE key = :key), iif({is_earlier}, '', :fingerprint))"
 
 
 def _named(kind: MemoryKind, embedder: Embedder) -> dict[str, str]:
     key = kind.key(f"fingerprint {embedder.name}")
-    return {"key": key, "name": embedder.name, "fingerprint": embedder.fingerprint}
+    return {
+        "key": key, "name": embedder.name, "version": version_name(embedder),
+        "fingerprint": embedder.fingerprint,
+    }  # fmt: skip
 
 
 def source(model: str, text: str) -> EmbeddingSource:
