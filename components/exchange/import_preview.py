@@ -99,6 +99,7 @@ def _ask(key: str, shown: preview.ImportPreview) -> None:
         ),
         "for example": st.column_config.TextColumn("For example", disabled=True),
     }
-    with st.expander(f"What columns and keys count as ({len(fields):,})"):
+    # With a key it stays open when a choice changes how much stands above it.
+    with st.expander(f"What columns and keys count as ({len(fields):,})", key=f"{key}.ask"):
         st.caption("Click a cell of *Counts as* to change it; *kept* is under its own name.")
         st.data_editor(rows, key=f"{key}.fields", hide_index=True, column_config=columns)

@@ -360,7 +360,11 @@ class _Reading:
         self.unread.add(name)
         content = self.tree.read(name, limit=tables.MAX_BYTES)
         every = tables.rows_of(content, suffix=kind, fields=self.choices.fields)
-        rows = list(islice(every, tables.MAX_ROWS + 1))
+        try:
+            rows = list(islice(every, tables.MAX_ROWS + 1))
+        except tables.NamelessColumns as error:  # a person may know what they are
+            self._is(_TITLES[kind], name, rows=error.rows)
+            raise
         if all(isinstance(row, dict) for _, row in rows):
             self.unread.discard(name)
         encoding = "" if kind == ".parquet" else encodings.read(content)[1]

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -76,6 +76,17 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 csv.field_size_limit(MAX_TEXT_BYTES)  # the default gives up the whole table at a cell of 131,072 characters
+
+
+class NamelessColumns(BadSource):
+    """A table none of whose columns says what it is; `rows` have its columns and their first values."""
+
+    def __init__(self, rows: Sequence[dict[str, Any] | BadSource]) -> None:
+        super().__init__(
+            "no column is called address, name, file or the like; say what one counts as "
+            "(--field on the command line)"
+        )
+        self.rows = rows
 
 
 Row = tuple[int, dict[str, Any] | BadSource]
@@ -218,9 +229,8 @@ def _cells(text: str, fields: Container[str]) -> Iterator[Row]:
             raise BadSource(f"two columns are called {twice}" if twice else "it has no line of column names")
         are_pictures = any(head.endswith("_file_name") for head in heads)
         if not are_pictures and not any(counts_as(head) or head in fields for head in heads):
-            raise BadSource(
-                "no column is called address, name, file or the like; say what one is with --field"
-            )
+            first = [_row(heads, next(reader, []))]
+            raise NamelessColumns([dict.fromkeys(filter(None, heads), ""), *first])
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield reader.line_num, _row(heads, cells)

@@ -49,7 +49,11 @@ def test_a_person_says_what_a_column_counts_as(tmp_path: Path) -> None:
 
 def test_columns_that_say_nothing_can_be_named(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "in", {"t.csv": "x,y\na.png,Frog\n", "a.png": png()})
-    assert previewed(folder)[0].coins == 0
+    preview = previewed(folder)[0]
+    assert preview.coins == 0
+    assert preview.kinds["CSV table"].fields == {"x": "", "y": ""}
+    assert preview.kinds["CSV table"].values == {"x": "a.png", "y": "Frog"}
+    assert "say what one counts as" in preview.refused[0].reason
     _, (coin,) = previewed(folder, Choices({"x": "picture", "y": "token_name"}))
     assert coin.sidecar["token_name"] == "Frog"
 
