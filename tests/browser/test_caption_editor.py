@@ -15,7 +15,7 @@ from store.settings import settings
 from tests.browser import dashboard
 from tests.browser.bare_editor import data_of, edit
 from tests.browser.bare_page import give
-from tests.browser.coins import DOG, FROG, UNCAPTIONED
+from tests.browser.coins import DOG, FROG, PENDING, UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server
 from tests.components.conftest import Client
@@ -285,6 +285,15 @@ def test_suggestions_are_partly_accepted_and_dismissed(
         assert {
             each.text for each in seeded_library.suggestions.of(UNCAPTIONED.address, states=("refused",))
         } == {"Oil paint."}
+
+
+def test_a_coin_without_a_text_is_not_called_saved(page: Page, seeded_library: Library) -> None:
+    edit(page, seeded_library, PENDING.address)
+    expect(state(page)).to_have_text("Empty")
+    seeded_library.edit_tags([PENDING.address], add=["moon"])
+    edit(page, seeded_library, PENDING.address)
+    expect(state(page)).to_have_text("Tags only")
+    expect(state(page)).to_have_attribute("data-state", "empty")
 
 
 def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, seeded_library: Library) -> None:

@@ -73,13 +73,13 @@ export class Bar {
     const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // never show "saved" before the server has it
     const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
     const words = {
-      saved: rows.some((row) => row.value !== null) || tags.values.length ? "Saved" : "Empty",
+      saved: rows.some((row) => row.value !== null) ? "Saved" : tags.values.length ? "Tags only" : "Empty",
       draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft",
       keeping: "Draft …",
       saving: "Saving …",
       failed: `Failed: ${why}`,
     };
-    this.state.dataset.state = canWrite ? (shown === "saved" && words.saved === "Empty" ? "empty" : shown) : "saved";
+    this.state.dataset.state = canWrite ? (shown === "saved" && words.saved !== "Saved" ? "empty" : shown) : "saved";
     this.state.title = shown === "draft" ? "Stored on the server, for you alone; not saved yet" : why;
     setText(this.state, canWrite ? words[shown] : "You may read this, not change it");
     this.editor.refresh();
