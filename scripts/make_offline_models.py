@@ -9,7 +9,6 @@ open-clip-torch). FOLDER holds the pictures whose variation the looks half keeps
 """
 
 import argparse
-from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,11 +16,11 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from PIL import Image
 
 from scripts import minilm_graph
+from scripts.make_clip_art import features_of
 from store.embedding import offline
-from store.embedding.offline import COLOURS, GRAPH, HEADS, NETWORK, MiniLM, open_session, weights_file
+from store.embedding.offline import COLOURS, GRAPH, HEADS, NETWORK, MiniLM, weights_file
 
 SPREAD = 0.5  # the directions of looks are divided by their deviation to this power: docs/models.md
 
@@ -106,18 +105,6 @@ def looks_head(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDAr
     _, deviations, directions = np.linalg.svd(features - centre, full_matrices=False)
     kept = directions[:384] / (deviations[:384, None] / deviations[0]) ** SPREAD
     return centre, kept.T
-
-
-def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
-    """One unit row of 1,280 for each picture: the square roots of the pooled features, over both views."""
-    session = open_session(NETWORK)
-    rows = []
-    for path in pictures:
-        with Image.open(path) as image:
-            views = offline.views(offline.without_frame(image))[:2]
-        _, pooled = session.run(None, {"pictures": np.stack(views)})
-        rows.append(offline.rooted(pooled[:1], pooled[1:]))
-    return np.concatenate(rows)
 
 
 def main() -> None:

@@ -17,7 +17,9 @@ directions of texts in thirty languages (`res/models/languages-head.npz`).
 `Vision` reads EfficientNet-Lite0 by ONNX Runtime in two ways. Meaning is ConSE (Norouzi et al. 2013,
 "Zero-Shot Learning by Convex Combination of Semantic Embeddings"): the most probable ImageNet classes, each
 represented by the MiniLM embedding of its name; and the picture's colours, by those of their names. Looks are
-the network's pooled features. scripts/make_offline_models.py makes the files of `res/models/`.
+the network's pooled features. ImageNet has photographs alone, so the meaning of a picture that looks like
+clip art also has what labelled clip art teaches (`res/models/clip-art.npz`). scripts/make_offline_models.py
+and make_clip_art.py make the files of `res/models/`.
 """
 
 import os
@@ -275,6 +277,7 @@ def _lab(rgb: NDArray[np.integer]) -> Floats:
 
 NETWORK = RESOURCES / "models" / "lite0.onnx"
 HEADS = RESOURCES / "models" / "offline-heads.npz"
+CLIP_ART = RESOURCES / "models" / "clip-art.npz"
 SIZE = 224
 CROP = 0.875  # of each side: what the network's own evaluation looks at
 LONG = 1.1  # times the shorter side; both ends of such a picture are looked at as well
@@ -282,8 +285,12 @@ FRAME = 245  # from this brightness on, rows and columns at the edge are a white
 TEMPERATURE = 2.0  # of the softmax; 1 to 4 gave no gain beyond chance (docs/models.md)
 CLASSES = 100  # the most probable; 50 to 1,000 gave none either
 COLOUR = 1.8  # the weight of the colours relative to the classes: docs/models.md
+# The cosine of a picture's looks with the nearest example of clip art up to which it is none, and from which
+# it is clip art altogether; how much of the mean class a label is given: docs/models.md.
+PHOTOGRAPH, DRAWING = 0.42, 0.52
+USUAL = 2.0
 _PICTURES_AT_ONCE = 16
-VISION_VERSION = "vision-2"  # part of the fingerprint: views, temperature, number of classes, colours
+VISION_VERSION = "vision-3"  # part of the fingerprint: views, temperature, classes, colours, clip art
 
 # (11,): the square root of each colour's share, over their sum: the mean of 98 photographs and drawings.
 USUAL_COLOURS = (0.028, 0.026, 0.021, 0.028, 0.019, 0.009, 0.022, 0.198, 0.149, 0.255, 0.243)
@@ -296,6 +303,10 @@ class _VisionParts:
     colours: Matrix  # (11, 384) the direction of each colour in it, of those of COLOURS
     centre: Matrix  # (1280,) the mean of the square roots of the pooled features
     projection: Matrix  # (1280, 384)
+    usual: Matrix  # (384,) the direction of the mean class
+    examples: Matrix  # (512, 384) looks of clip art
+    mean: Matrix  # (1280,) as `centre`, of clip art
+    labels: Matrix  # (1280, 384) what a picture of clip art is called, by its features less their mean
 
 
 class Vision:
@@ -310,7 +321,7 @@ class Vision:
 
     @cached_property
     def fingerprint(self) -> str:
-        return fingerprint(VISION_VERSION, *(file_digest(path) for path in (NETWORK, HEADS)))
+        return fingerprint(VISION_VERSION, *(file_digest(path) for path in (NETWORK, HEADS, CLIP_ART)))
 
     def warm(self) -> None:
         self.embed([Image.new("RGB", (SIZE, SIZE), "white")])
@@ -324,8 +335,10 @@ class Vision:
             starts = np.cumsum([0, *(len(some) for some in each[:-1])])
             pixels = np.stack([view for some in each for view in some])
             logits, pooled = self._parts.get().session.run(None, {"pictures": pixels})
-            meaning.append(self._meaning(np.asarray(logits), starts, pictures))
-            looks.append(self._looks(np.asarray(pooled), starts))
+            features = rooted(pooled[starts], pooled[starts + 1])
+            looks.append(self._looks(features))
+            seen = self._meaning(np.asarray(logits), starts, pictures)
+            meaning.append(self._with_labels(seen, features, looks[-1]))
         if not images:
             return np.zeros((0, 384), dtype=np.float32), np.zeros((0, 384), dtype=np.float32)
         return np.concatenate(meaning), np.concatenate(looks)
@@ -341,16 +354,35 @@ class Vision:
         things = unit(np.add.reduceat(likely @ parts.classes, starts, axis=0))
         return unit(np.asarray(things + COLOUR * _unusual(pictures) @ parts.colours, dtype=np.float32))
 
-    def _looks(self, pooled: NDArray[np.float32], starts: NDArray[np.intp]) -> Matrix:
+    def _with_labels(self, meaning: Matrix, features: Matrix, looks: Matrix) -> Matrix:
+        """The meaning, of what looks like clip art with the label that it would have.
+
+        A label differs from picture to picture more than a mixture of classes does, which has much of the
+        mean class; without that, drawings would come first for any single word.
+        """
         parts = self._parts.get()
-        features = rooted(pooled[starts], pooled[starts + 1])
+        nearest = (looks @ parts.examples.T).max(axis=1, keepdims=True)
+        is_drawn = np.clip((nearest - PHOTOGRAPH) / (DRAWING - PHOTOGRAPH), 0, 1)
+        labels = unit(np.asarray((features - parts.mean) @ parts.labels, np.float32))
+        return unit(np.asarray(meaning + is_drawn * (labels + USUAL * parts.usual), np.float32))
+
+    def _looks(self, features: Matrix) -> Matrix:
+        parts = self._parts.get()
         return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
 
 
 @cache  # as the sentence model
 def _load_vision() -> _VisionParts:
-    heads = _matrices(HEADS, "classes", "colours", "centre", "projection")
-    return _VisionParts(open_session(NETWORK), *heads)
+    classes, colours, centre, projection = _matrices(HEADS, "classes", "colours", "centre", "projection")
+    usual = unit(classes.mean(axis=0, keepdims=True))[0]
+    clip_art = _matrices(CLIP_ART, "examples", "mean", "labels")
+    return _VisionParts(open_session(NETWORK), classes, colours, centre, projection, usual, *clip_art)
+
+
+def looks_head() -> tuple[Matrix, Matrix]:
+    """Centre (1280,) and projection (1280, 384) of the looks."""
+    centre, projection = _matrices(HEADS, "centre", "projection")
+    return centre, projection
 
 
 def without_frame(image: Image.Image) -> Image.Image:

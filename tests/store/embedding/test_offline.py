@@ -116,6 +116,37 @@ def test_texts_with_similar_meaning_are_closer_than_others(offline: Embedder) ->
     assert dog @ puppy > dog @ tax + 0.2
 
 
+def drawn(what: str) -> Image.Image:
+    """A simple drawing."""
+    image = Image.new("RGB", (512, 512), "white")
+    pen = ImageDraw.Draw(image)
+    if what == "a smiling face":
+        pen.ellipse((60, 60, 450, 450), fill=(255, 220, 60), outline="black", width=8)
+        pen.ellipse((170, 170, 210, 230), fill="black")
+        pen.ellipse((300, 170, 340, 230), fill="black")
+        pen.arc((150, 180, 360, 370), 20, 160, fill="black", width=16)
+    elif what == "a house":
+        pen.rectangle((130, 240, 390, 450), fill=(220, 180, 120), outline="black", width=8)
+        pen.polygon(((100, 240), (256, 90), (412, 240)), fill=(190, 60, 50), outline="black")
+        pen.rectangle((220, 330, 290, 450), fill=(110, 70, 40))
+        pen.rectangle((150, 270, 205, 320), fill=(150, 210, 240))
+    else:
+        corners = np.arange(10)
+        radii = np.where(corners % 2, 80, 200)
+        across, up = radii * np.sin(corners * np.pi / 5), radii * np.cos(corners * np.pi / 5)
+        star = list(zip((256 + across).tolist(), (256 - up).tolist(), strict=True))
+        pen.polygon(star, fill=(255, 210, 0), outline="black")
+    return image
+
+
+def test_drawings_are_found_by_what_they_show(offline: Embedder) -> None:
+    """Without what clip art teaches, the star is a smiling face."""
+    names = ["a smiling face", "a house", "a star"]
+    asked = offline.embed_texts(names) * offline.cross_modal_scale
+    found = asked @ offline.embed_images([drawn(name) for name in names]).T
+    assert found.argmax(axis=1).tolist() == [0, 1, 2]
+
+
 def test_similar_pictures_are_closer_than_others(offline: Embedder) -> None:
     red, smaller, grey = offline.embed_images(
         [picture("red"), picture("red").resize((300, 300)), Image.new("RGB", (512, 512), "grey")]
