@@ -574,8 +574,11 @@ def parsed(text: bytes) -> Any:
 
 def _own_name(path: Path) -> str:
     """What tells the file from others: its name, or its folder's if programs call each of them alike."""
-    is_common = path.stem.lower().strip(".") in _COMMON and path.parent.name
-    return _name(path.parent.name if is_common else path.stem)
+    stem, folder = path.stem.strip("."), path.parent.name
+    is_numbered = (
+        folder.isdecimal() and len(folder) < 6
+    )  # of an upload or an archive, by `_archive` and others
+    return _name(folder if stem.lower() in _COMMON and folder and not is_numbered else stem or path.name)
 
 
 def _name(of_file: str) -> str:

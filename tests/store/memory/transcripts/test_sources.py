@@ -742,3 +742,10 @@ def test_a_file_is_found_in_its_folder_beside_others(memory: Memory, tmp_path: P
     written(CASES[name], tmp_path)
     assert memory.transcripts.import_sessions([tmp_path]).refused == []
     assert stored(memory) == CASES[name].stored
+
+
+def test_a_file_without_a_folder_of_its_own_is_called_by_its_name(memory: Memory, tmp_path: Path) -> None:
+    lines(tmp_path / "events.jsonl", [copilot("user.message", content="Thanks.")])
+    with ZipFile(tmp_path / "sessions.zip", "w") as archive:
+        archive.write(tmp_path / "events.jsonl", "events.jsonl")
+    assert memory.transcripts.import_sessions([tmp_path / "sessions.zip"]).sessions == ["events"]
