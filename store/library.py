@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -214,6 +215,15 @@ class Library(Reader):
         """
         return self._transitions.rewrite(
             "correct text", addresses, edits.with_picture_text(text), actor=actor, decision=decision
+        )
+
+    def comment(
+        self, addresses: Iterable[str], text: str, *, actor: str = "", decision: str | None = None
+    ) -> Outcome:
+        """Add a comment to these records, rejected ones too; who wrote it when stays with it."""
+        written = edits.with_comment(text, who=actor or self.actor_name, at=time.time())
+        return self._transitions.rewrite(
+            "comment", addresses, written, actor=actor, decision=decision, in_trash=True
         )
 
     def flag(

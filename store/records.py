@@ -30,6 +30,7 @@ MAX_SIDECAR_BYTES = 1_000_000
 
 UNFIT = "unfit"  # the key for a person's verdict on whether it is unfit for the screen: true or false
 PICTURE_TEXT = "picture_text"  # the sidecar's key for a person's correction of the picture's text
+COMMENTS = "review_comments"  # … for what people say of the coin: a list of who, at (UNIX seconds) and text
 ORIGINAL = "original_picture"  # … for the bytes, format and pixels of the picture that was imported
 
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
@@ -98,6 +99,12 @@ class Record:
         return text if isinstance(text, str) else None
 
     @property
+    def comments(self) -> list[dict[str, Any]]:
+        """What people said of the coin, oldest first: `who`, `at` (UNIX seconds) and `text` of each."""
+        said = self.sidecar.get(COMMENTS)
+        return [one for one in said if _is_comment(one)] if isinstance(said, list) else []
+
+    @property
     def is_captioned(self) -> bool:
         """Whether all facets that promotion needs are written."""
         return all(self.caption.get(facet, "").strip() for facet in REQUIRED_FACETS)
@@ -105,6 +112,16 @@ class Record:
     def as_json(self) -> dict[str, Any]:
         """The sidecar's keys plus `tier`; scripts rely on these names."""
         return {**self.sidecar, "tier": self.tier}
+
+
+def _is_comment(one: object) -> bool:
+    """Whether it is one: a sidecar may come from anywhere."""
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("who"), str)
+        and isinstance(one.get("text"), str)
+        and isinstance(one.get("at"), int | float)
+    )
 
 
 def checked_address(address: object) -> str:

@@ -94,6 +94,9 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
         "fields": shown_fields(shown),
         "explorer": explorer(record),
         "family": _family(library, record),
+        "comments": [{"text": one["text"], "by": _by(one["who"], one["at"])} for one in shown.comments]
+        if shown is record
+        else [],
         "mentions": {
             "label": "What lore and memory say of it",
             "href": places.address(places.memory_of(record.address)),

@@ -87,6 +87,7 @@ _VERBS: Mapping[str, Callable[[Library, Decision], Outcome]] = {
         one.addresses, add=one.add, remove=one.remove, decision=one.id
     ),
     "correct text": lambda library, one: library.correct_text(one.addresses, one.text, decision=one.id),
+    "comment": lambda library, one: library.comment(one.addresses, one.text or "", decision=one.id),
     "flag": lambda library, one: library.flag(one.addresses, _FLAGS.get(one.reason), decision=one.id),
     "judge": lambda library, one: library.duplicates.judge(
         "".join(one.addresses[:1]), one.reason, one.others, decision=one.id

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from components.shell import format
 from store import Record
-from store.records import ORIGINAL, PICTURE_TEXT, REQUIRED_KEYS, UNFIT
+from store.records import COMMENTS, ORIGINAL, PICTURE_TEXT, REQUIRED_KEYS, UNFIT
 
 NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
-_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
+_OWN_KEYS = frozenset(
+    (*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, COMMENTS, UNFIT, NO_AGE)
+)
 _MOST = 30  # fields that are shown, each up to …
 _LENGTH = 400  # characters
 _LINK = "https://"

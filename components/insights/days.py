@@ -19,7 +19,7 @@ DAYS = 90
 _KINDS = {
     "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
     "caption": "Edited", "captions": "Edited", "complete": "Edited", "replace": "Edited",
-    "correct text": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
+    "correct text": "Edited", "comment": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
     "remove tag": "Edited",
 }  # fmt: skip
 _OTHER = "Other"

@@ -23,6 +23,7 @@ VERBS = {  # as they read in a history
     "restore": "restored",
     "caption": "captioned",
     "flag": "flagged",
+    "comment": "commented on",
     "correct text": "corrected the picture text of",
     "captions": "imported captions of",
     "complete": "completed",

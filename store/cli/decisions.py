@@ -276,6 +276,14 @@ def correct_text(
     )
 
 
+@verb("comment")
+def comment(call: Call, address: Address, text: Annotated[str, Argument(metavar="TEXT")]) -> int:
+    """Add a comment to a coin, for the people who decide."""
+    return call.change(
+        "commented on", lambda library, _: library.comment(spelled([address]), text, actor=call.actor)
+    )
+
+
 @verb("flag")
 def flag(
     call: Call,

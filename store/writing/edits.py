@@ -11,10 +11,11 @@ from store.captions.caption_text import HOLDS, Replacement
 from store.errors import InvalidRecord
 from store.importing.metadata import FILLED_IN, GIVEN_DATE, IMPORT_TIME
 from store.outcome import NotTaken
-from store.records import CAPTION_FACETS, MAX_FACET, ORIGINAL, PICTURE_TEXT, UNFIT, Facet, Record
+from store.records import CAPTION_FACETS, COMMENTS, MAX_FACET, ORIGINAL, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy
 
 Written = Callable[[Record], dict[str, Any]]
+MAX_COMMENT = 2_000  # characters
 _LOOK_AGAIN = "it was changed since you looked at it; look again"
 
 
@@ -98,6 +99,21 @@ def with_picture_text(text: str | None) -> Written:
             raise InvalidRecord(f"the text has {len(text):,} characters, at most {MAX_FACET:,} are allowed")
         others = {key: value for key, value in record.sidecar.items() if key != PICTURE_TEXT}
         return others if text is None else {**others, PICTURE_TEXT: text.strip()}
+
+    return written
+
+
+def with_comment(text: str, *, who: str, at: float) -> Written:
+    """Add what a person says of the coin, at this moment (UNIX seconds), to the comments."""
+
+    def written(record: Record) -> dict[str, Any]:
+        said = text.strip()
+        if not said or len(said) > MAX_COMMENT:
+            raise InvalidRecord(f"a comment has 1 to {MAX_COMMENT:,} characters, this one {len(said):,}")
+        there = record.sidecar.get(COMMENTS, [])
+        if not isinstance(there, list):
+            raise InvalidRecord(f"its file has something else under {COMMENTS!r}; rename that first")
+        return {**record.sidecar, COMMENTS: [*there, {"who": who, "at": int(at), "text": said}]}
 
     return written
 

@@ -203,3 +203,19 @@ def test_an_address_of_no_coin_says_so_and_leaves_the_page(shared: Server, page:
     expect(grid.message).to_have_text("There is no coin at this address.")
     expect(page).to_have_url(f"{shared.url}/library")
     expect(grid.panel).to_be_hidden()
+
+
+def test_a_comment_is_typed_in_the_panel_and_kept_while_the_coin_is_left(grid: GridPage) -> None:
+    grid.press("Enter")
+    field = grid.panel.get_by_role("textbox", name="Comment")
+    send = grid.panel.get_by_role("button", name="Comment")
+    expect(send).to_be_hidden()
+    field.fill("a copy? r and a are letters here")
+    grid.press("Escape", "ArrowRight", "ArrowLeft")
+    expect(field).to_have_value("a copy? r and a are letters here")
+    field.press("Control+Enter")
+    [entry] = written(grid.page)
+    assert (entry["verb"], entry["text"]) == ("comment", "a copy? r and a are letters here")
+    assert entry["addresses"] == [grid.at()]
+    expect(grid.panel.locator(".comments")).to_contain_text("a copy? r and a are letters here you, just now")
+    expect(field).to_have_value("")

@@ -10,6 +10,7 @@ import { ageOf, button, icon } from "./dom.js";
 /** @import { Card } from "./model.js" */
 
 /** @typedef {{text: string, source: "person" | "program" | "unread", read: string, note: string}} Text in a picture */
+/** @typedef {{text: string, by: string}} Comment */
 /** @typedef {{label: string, href: string}} Link */
 const TWINS = 3; // similar coins that are named; the comparison has all
 const FACETS = [
@@ -32,6 +33,7 @@ const FACETS = [
  *   fields: [label: string, value: string][],
  *   explorer: Link | null,
  *   mentions: Link,
+ *   comments: Comment[],
  *   family: (Link & {copy: string, edge: string}) | null,
  *   history: {what: string, when: string}[],
  * }} Detail
@@ -67,6 +69,7 @@ export function facts(grid, card, known) {
     hit && grid.ranking ? section("Why it is here", breakdown(hit, grid.ranking)) : null,
     detail ? captions(detail.caption) : null,
     detail?.text ? section("Text in the picture", grid.panel.pictureText.body(card.address, detail.text)) : null,
+    detail ? section("Comments", grid.panel.comments.body(card.address, detail.comments)) : null,
     detail ? screenFlag(grid, card, detail) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, linked(value)))),
     section(

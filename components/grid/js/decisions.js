@@ -186,6 +186,20 @@ export class Decisions {
   }
 
   /**
+   * Adds a comment to a coin.
+   *
+   * @param {string} address
+   * @param {string} text
+   */
+  comment(address, text) {
+    const { tools, model } = this.grid;
+    model.refused.delete(address);
+    this.add({ verb: "comment", text, ...this.about([address]) });
+    tools.sayDone(`Comment on ${this.called([address], 1)}: saved`);
+    this.grid.paint();
+  }
+
+  /**
    * Corrects the text in a coin's picture; null: as a program read it.
    *
    * @param {string} address

@@ -7,6 +7,7 @@ import { isBlurred } from "../../shell/session/safe_mode.js";
 import { coinAddress } from "./coin_address.js";
 import { facts } from "./coin_facts.js";
 import { button, closesItself, icon, showPicture } from "./dom.js";
+import { Comments } from "./comments.js";
 import { PictureText } from "./picture_text.js";
 import { menuOf, undoButton } from "./tools.js";
 
@@ -48,6 +49,7 @@ export class Panel {
     this.verbs = el("div", { class: "verbs" });
     this.place = el("span", { class: "place" });
     this.pictureText = new PictureText(this);
+    this.comments = new Comments(this);
     this.frame = el("div", { class: "frame" }, this.picture);
     const before = button("turn before", icon("back"), () => this.step(-1), { "aria-label": "Previous coin" });
     const after = button("turn after", icon("forward"), () => this.step(1), { "aria-label": "Next coin" });
@@ -263,7 +265,7 @@ export class Panel {
       this.grid.flags.get(address),
     ]);
     setText(this.place, this.guest ? "" : `${model.visible.indexOf(address) + 1} of ${model.visible.length}`);
-    if (this.made === made || (this.shown === address && this.pictureText.isEditing(address) && this.made)) return;
+    if (this.made === made || (this.shown === address && this.isTyping(address) && this.made)) return;
     this.made = made;
     if (this.shown !== address) this.setScale(1);
     // A blurred one that was clicked stays.
@@ -274,6 +276,15 @@ export class Panel {
     this.facts.replaceChildren(...facts(this.grid, card, known));
     this.facts.scrollTop = scroll;
     this.offer(card);
+  }
+
+  /**
+   * Whether the user types into a field of this coin, which must then stay as it is.
+   *
+   * @param {string} address
+   */
+  isTyping(address) {
+    return this.pictureText.isEditing(address) || this.comments.isEditing(address);
   }
 
   /** Whether safe mode blurs the picture. */

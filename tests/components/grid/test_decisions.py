@@ -450,3 +450,13 @@ def test_keeping_one_rejects_the_others_but_those_that_were_moved_since(library:
     assert again == told
     [refused] = decide(library, entry("keep", 1, 2))
     assert refused["refused"][0]["reason"] == "name the one coin that is kept"
+
+
+def test_a_comment_is_stored_once_with_who_wrote_it(library: Library) -> None:
+    says = entry("comment", 1, text="looks like Doge")
+    decide(library, says, says)
+    assert [(one["who"], one["text"]) for one in library.get(address(1)).comments] == [
+        (library.actor_name, "looks like Doge")
+    ]
+    [empty] = decide(library, entry("comment", 1, text=""))
+    assert "a comment has 1 to 2,000 characters" in reasons(empty)[0]

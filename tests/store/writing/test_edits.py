@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -380,3 +381,45 @@ def test_the_history_is_read_only_for_coins_that_lack_something(library: Library
         raise AssertionError
 
     assert compared(library.get(FIRST), {"tags": ["dog"]}, earlier=never).fields == {}
+
+
+@pytest.fixture
+def said_of(library: Library) -> Library:
+    library.add([coin(1), coin(2)])
+    return library
+
+
+def test_comments_stay_in_order_with_who_and_when_also_of_a_rejected_coin(said_of: Library) -> None:
+    before = time.time()
+    said_of.comment([address(1)], "  looks like a copy\nof Doge  ", actor="ann")
+    said_of.reject([address(1)], actor="ben")
+    said_of.comment([address(1)], "agreed", actor="ben")
+    said = said_of.get(address(1)).comments
+    assert [(one["who"], one["text"]) for one in said] == [
+        ("ann", "looks like a copy\nof Doge"),
+        ("ben", "agreed"),
+    ]
+    assert all(int(before) <= one["at"] <= time.time() for one in said)
+    assert said_of.history(address=address(1), limit=1)[0].verb == "comment"
+    assert said_of.get(address(2)).comments == []
+    assert "looks like a copy" in json.dumps(said_of.get(address(1)).as_json()), "it leaves with the coin"
+
+
+def test_a_comment_is_undone_and_an_empty_or_endless_one_is_refused(said_of: Library) -> None:
+    said_of.comment([address(1)], "wrong", actor="ann")
+    said_of.undo(actor="ann")
+    assert said_of.get(address(1)).comments == []
+    for text in (" ", "x" * 2_001):
+        outcome = said_of.comment([address(1)], text)
+        assert "a comment has 1 to 2,000 characters" in outcome.refused[0].reason
+    assert said_of.get(address(1)).comments == []
+
+
+def test_what_a_foreign_sidecar_calls_comments_is_kept_and_not_shown(library: Library) -> None:
+    library.add([coin(1, review_comments="12 likes"), coin(2, review_comments=[{"text": "hi"}, 3])])
+    assert [library.get(address(number)).comments for number in (1, 2)] == [[], []]
+    outcome = library.comment([address(1), address(2)], "ours", actor="ann")
+    assert [refusal.item for refusal in outcome.refused] == [address(1)]
+    assert "something else under 'review_comments'" in outcome.refused[0].reason
+    assert [one["text"] for one in library.get(address(2)).comments] == ["ours"]
+    assert library.get(address(2)).sidecar["review_comments"][:2] == [{"text": "hi"}, 3]
