@@ -1,6 +1,7 @@
-"""Rules and families in a large library: judging 70,000 coins, previews, checks, and undo of a run.
+"""Rules, families and the co-pilot: judging 70,000 coins, previews, checks, promises, and undo of a run.
 
 python -m bench.rules ROOT [--size 100000]     # ROOT: an empty folder, used again the next time
+python -m bench.rules --promises               # the co-pilot's alone, which need no library
 """
 
 import argparse
@@ -14,18 +15,21 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bench import million_library
+from bench import million_library, stream
 from bench.library import Instant, coins
-from bench.measuring import machine, milliseconds, print_head, spread
-from store.catalog import checksums
+from bench.measuring import machine, milliseconds, print_head, print_row, spread
+from store import demo
+from store.catalog import advice, checksums
 from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.reading.reader import Reader
-from store.rules import families, matching, preview, running
+from store.rules import copilot, families, learning, matching, past, preview, running
+from store.rules.learning import Learner, Promise
 from store.rules.rule import Rule, checked
 from store.runtime import open_library, open_reader
 
 _ASKED = 300
+_BEARS = (0.01, 0.02, 0.05)
 _COPIES, _PENDING, _DECIDED = 0.2, 0.7, 0.05  # of all coins
 _MARK = "rules were prepared"
 
@@ -134,17 +138,97 @@ def undone(count: int) -> None:
     print("\nA run of {:,} coins: {}; its undo: {}, of the processor {}".format(count, *figures))
 
 
+def replayed() -> None:
+    """The co-pilot in a demo library with its recorded months."""
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        library = opened.enter_context(open_library(folder))
+        with patch.object(library._follower, "wake"):
+            demo.load(library)
+            decided = past.decided(library, since=0)
+            approved = sum(one.was == "approved" for one in decided)
+            said = copilot.standing(library, copilot.usual()).sentence
+    print(f"\nThe demo's months, {approved} approved and {len(decided) - approved} rejected: {said}")
+
+
+def promises(count: int, *, splits: int, seed: int) -> None:
+    """Cut a made stream at so many times: what was promised then, and what the next decisions were."""
+    made = stream.made(count, seed=seed)
+    step = count // (splits + 5)
+    print_head("", *(f"{100 * bears:g} %" for bears in _BEARS))
+    found: dict[float, list[tuple[float, float, float]]] = {bears: [] for bears in _BEARS}
+    seconds = []
+    for cut in range(count - splits * step, count, step):
+        known = slice(max(0, cut - copilot.LEARNED), cut)
+        began = time.process_time()
+        coins, vectors, approved = made.coins[known], made.vectors[known], made.approved[known]
+        scored = learning.in_time(coins, vectors, approved, go_on=lambda: True)
+        learner = Learner.of(coins, vectors, approved)
+        seconds.append(time.process_time() - began)
+        later = slice(cut, cut + step)
+        scores = learner.scores(made.coins[later], made.vectors[later]).tolist()
+        told = list(zip(scores, made.approved[later].tolist(), strict=True))
+        for bears in _BEARS:
+            promise = Promise.of(scored, bears)
+            settled = [(score >= 0.5) == was for score, was in told if promise.settles(score)]
+            wrong = settled.count(False) / len(settled) if settled else 0.0
+            found[bears].append((promise.share, len(settled) / len(told), wrong))
+    figures: dict[str, Callable[[list[tuple[float, float, float]]], str]] = {
+        "share promised to be settled": lambda rows: f"{np.mean([row[0] for row in rows]):.0%}",
+        "share settled of the next": lambda rows: f"{np.mean([row[1] for row in rows]):.0%}",
+        "least of these": lambda rows: f"{min(row[1] for row in rows):.0%}",
+        "most of these": lambda rows: f"{max(row[1] for row in rows):.0%}",
+        "wrong, on average": lambda rows: f"{np.mean([row[2] for row in rows]):.1%}",
+        "wrong, at most": lambda rows: f"{max(row[2] for row in rows):.1%}",
+    }
+    for what, figure in figures.items():
+        print_row(what, *(figure(found[bears]) for bears in _BEARS))
+    within = (sum(row[2] <= bears + 0.01 for row in found[bears]) for bears in _BEARS)
+    print_row("no more than a point above the promise", *(f"{one} of {splits}" for one in within))
+    print(
+        f"\n{count:,} decisions, the next {step:,} after each cut; learning: {spread(seconds)} s of processor"
+    )
+
+
+def advised(root: Path) -> None:
+    """How long the co-pilot takes to learn, and to look at all that waits."""
+    with open_library(root) as library:
+        with library.catalog.writing() as db:
+            for table in ("copilots", "advice"):
+                db.execute(f"DELETE FROM {table}")
+        took = milliseconds(lambda: copilot.learn(library))
+        with library.catalog.reading() as db:
+            version = advice.latest(db)
+        assert version
+        count: list[int] = []
+        looked = milliseconds(lambda: count.append(copilot.advise(library, version)))
+        rule = copilot.usual()
+        meant = milliseconds(lambda: matching.found(library, rule))
+    print(
+        f"\nThe co-pilot learned from {version.decisions:,} decisions in {took / 1000:.0f} s, looked at "
+        f"{count[0]:,} coins in {looked / 1000:.0f} s; what it would settle: {meant / 1000:.1f} s"
+    )
+
+
 def main() -> None:
     """Run all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", type=Path)
+    parser.add_argument("root", type=Path, nargs="?")
     parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--promises", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    if given.promises or given.root is None:
+        print(f"{machine()}\n")
+        promises(20_000, splits=20, seed=given.seed)
+        replayed()
+        return
     prepare(given.root, given.size)
     print(f"{machine()}; {given.size:,} coins\n")
     with open_reader(given.root) as reader:
         judged(reader)
         asked(reader)
+    advised(given.root)
     undone(1_000)
 
 

@@ -68,7 +68,7 @@ def _draft(library: Library, saved: rule.Rule) -> rule.Rule | None:
     """Its rule as it is set; None, after what is wrong, if it cannot be."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         bears = st.number_input(
-            "Errors to bear, %", 0.1, 20.0, saved.bears, 0.5, key="copilot-bears", width=150,
+            "Errors to bear, %", 0.1, 20.0, saved.bears, 0.5, "%.1f", key="copilot-bears", width=150,
             help="Of the coins that it settles, so many may be wrong.",
         )  # fmt: skip
         level = st.segmented_control(
@@ -132,7 +132,7 @@ def _why(library: Library, found: preview.Preview) -> None:
             continue
         link = places.address(places.coin(address, "pending"))
         said = "approve" if why.said == "approved" else "reject"
-        st.markdown(f"[{format.plain(record.name)}]({link}): {said}, {why.confidence:.0%} sure")
+        st.markdown(f"[{format.plain(record.name)}]({link}): {said}, {100 * why.confidence:.0f} % sure")
         st.caption(format.plain(" · ".join(why.signals), limit=400))
         if why.nearest:
             rules.strip(library, [one.address for one in why.nearest])

@@ -8,7 +8,7 @@ from typer import Option
 from store.catalog import advice
 from store.cli import rules
 from store.cli.call import Call
-from store.cli.verbs import app, copilot_of_library, group, words_of
+from store.cli.verbs import Address, app, copilot_of_library, group, words_of
 from store.cli.verbs import verb as declare
 from store.rules import copilot, running
 from store.rules import rule as values
@@ -99,6 +99,26 @@ def preview(
     """What it would do now, and was right about where people decided without being told."""
     with call.reading() as reader:
         return rules.shown(call, reader, copilot.its_rule(reader) or copilot.usual(), days=days)
+
+
+@verb("why")
+def why(call: Call, address: Address) -> int:
+    """Why it says what it says of a coin: the signals that weigh most, and the decided coins like it."""
+    with call.reading() as reader:
+        record = reader.get(address)
+        found = copilot.why(reader, record.address)
+    if found is None:
+        call.say("it has not learned yet; `copilot train` does so")
+        return 1
+    said = "approve" if found.said == "approved" else "reject"
+    near = [f"{one.was} by {one.actor}: {one.address}" for one in found.nearest]
+    return call.answered(
+        {
+            "token_address": record.address, "said": said, "confidence": found.confidence,
+            "signals": list(found.signals), "nearest": [one.address for one in found.nearest],
+        },
+        [f"{record.name}: {said}, {100 * found.confidence:.0f} % sure", *found.signals, *near],
+    )  # fmt: skip
 
 
 @verb("run")

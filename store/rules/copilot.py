@@ -67,7 +67,7 @@ class Standing:
             )
         low, high = self.promise.interval
         return (
-            f"Settles {self.promise.share:.0%} ({low:.0%} to {high:.0%}) of what waits "
+            f"Settles {100 * self.promise.share:.0f} % ({100 * low:.0f} to {100 * high:.0f} %) of what waits "
             f"at no more than {bears}, on your last {decisions}."
         )
 

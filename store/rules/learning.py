@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 CALIBRATED = 2_000  # decisions, the latest, that the threshold comes from
+LATEST = 500  # of these, on which it must hold as well
 FEWEST = 20  # of each outcome
 _PARTS = 4  # of these, each scored by a learner of what came before it
 _WORDS = 1 << 13  # columns that words share
@@ -243,24 +244,19 @@ class Promise:
             (wrong(λ) + 1) / (settled(λ) + 1) ≤ bears.
 
         It holds for decisions that could have come in any order. This loss does not fall with every λ, so
-        it is promised for many decisions, not for each number of them (section 2.3 there).
+        it is promised for many decisions, not for each number of them (section 2.3 there). Since habits
+        change, λ̂ is the higher one of all decisions and of the latest.
         """
-        scores = np.array([score for score, _ in scored])
-        confidence = np.maximum(scores, 1 - scores)
-        wrong = (scores >= 0.5) != np.array([approved for _, approved in scored], np.bool_)
-        order = np.argsort(-confidence, kind="stable")
-        sure, errors = confidence[order], np.cumsum(wrong[order])
-        count = np.arange(1, len(order) + 1)
-        is_last = np.append(sure[1:] != sure[:-1], np.ones(min(1, len(sure)), np.bool_))  # of equal ones
-        kept = np.flatnonzero(is_last & ((errors + 1) / (count + 1) <= bears))
-        if not len(kept):
-            return cls(bears, len(order), 0, 0, None)
-        last = int(kept[-1])
-        return cls(bears, len(order), last + 1, int(errors[last]), float(sure[last]))
+        lowest = [_lowest(part, bears) for part in (scored, scored[-LATEST:])]
+        if None in lowest:
+            return cls(bears, len(scored), 0, 0, None)
+        threshold = max(one for one in lowest if one is not None)
+        settled = [(score >= 0.5) == approved for score, approved in scored if _sure(score) >= threshold]
+        return cls(bears, len(scored), len(settled), settled.count(False), threshold)
 
     def settles(self, score: float) -> bool:
         """Whether a coin with this score is settled."""
-        return self.threshold is not None and max(score, 1 - score) >= self.threshold
+        return self.threshold is not None and _sure(score) >= self.threshold
 
     @property
     def share(self) -> float:
@@ -271,6 +267,22 @@ class Promise:
     def interval(self) -> tuple[float, float]:
         """Where that share lies, by 95 of 100 (Wilson 1927)."""
         return wilson(self.settled, self.decisions)
+
+
+def _sure(score: float) -> float:
+    return max(score, 1 - score)
+
+
+def _lowest(scored: Scored, bears: float) -> float | None:
+    """The lowest confidence from which few enough of these decisions are wrong; None if there is none."""
+    ordered = sorted(scored, key=lambda one: -_sure(one[0]))
+    found, errors = None, 0
+    for at, (score, approved) in enumerate(ordered):
+        errors += (score >= 0.5) != approved
+        is_last = at + 1 == len(ordered) or _sure(ordered[at + 1][0]) < _sure(score)  # of equal ones
+        if is_last and (errors + 1) / (at + 2) <= bears:
+            found = _sure(score)
+    return found
 
 
 def wilson(count: int, of: int) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.store.cli.program import Run
+from tests.store.cli.program import PENDING, Run
 
 pytestmark = pytest.mark.usefixtures("root")
 
@@ -47,3 +47,8 @@ def test_a_preview_says_what_it_would_do(run: Run) -> None:
     lines = run("copilot", "preview").stdout.splitlines()
     assert lines[1] == "now: 0 coins"
     assert json.loads(run("copilot", "preview", "--json").stdout)["rule"]["do"] == "judge"
+
+
+def test_before_it_learned_it_has_no_reasons(run: Run) -> None:
+    asked = run("copilot", "why", PENDING)
+    assert (asked.returncode, asked.stderr) == (1, "it has not learned yet; `copilot train` does so\n")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from store.catalog import advice
+from store.duplicates.duplicates import Duplicates
 from store.errors import InvalidRecord
 from store.importing.candidate import Candidate
 from store.library import Library
@@ -116,7 +117,7 @@ def test_it_learns_from_decisions_and_says_what_that_settles(learned: Library) -
     assert shown.promise is not None
     assert shown.promise.settled == 30
     assert shown.sentence == (
-        "Settles 100% (89% to 100%) of what waits at no more than 20 % wrong, on your last 30 decisions."
+        "Settles 100 % (89 to 100 %) of what waits at no more than 20 % wrong, on your last 30 decisions."
     )
 
 
@@ -145,6 +146,18 @@ def test_it_learns_again_after_enough_decisions_and_keeps_versions(learned: Libr
     with learned.catalog.reading() as db:
         assert [(number, decisions) for number, _, decisions in advice.versions(db)] == [(2, 80), (1, 60)]
         assert advice.learner(db, 1)
+
+
+def test_the_workers_of_a_dashboard_learn_and_advise(
+    library: LibraryRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Duplicates, "examine", lambda self, *, progress: 0)  # a minute's work
+    library.work_in_background()
+    library._learning.retry()
+    assert library._learning.wait(timeout=120)
+    with library.catalog.reading() as db:
+        assert len(advice.versions(db)) == 1
+        assert len(advice.of(db, [address(number) for number in NEW])) == len(NEW)
 
 
 def test_only_decisions_of_people_teach_it(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

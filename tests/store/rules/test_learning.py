@@ -94,6 +94,12 @@ def test_coins_of_one_confidence_are_settled_together_or_not_at_all() -> None:
     assert Promise.of(scored, 0.05).settled == 0
 
 
+def test_a_promise_holds_on_the_latest_decisions_too() -> None:
+    early, late = certain(*[False] * 1_000), certain(*[True] * 5, *[False] * 495)
+    assert Promise.of([(0.9, True)] * 1_500, 0.01).settled == 1_500
+    assert Promise.of(early + late, 0.01).threshold is None
+
+
 def test_a_promise_settles_both_ways() -> None:
     promise = Promise.of(certain(*[False] * 60), 0.02)
     assert [promise.settles(score) for score in (0.99, 0.01, 0.5)] == [True, True, False]
