@@ -123,10 +123,15 @@ class _Writer:
         self._requests.read(len(_SETTLED))
 
     def _tell(self) -> None:
-        with contextlib.suppress(OSError, ValueError):  # it is at its end
-            while True:
-                time.sleep(_TOLD)
+        """Say how far it is; if whoever asked is gone, end this process at once."""
+        while True:
+            time.sleep(_TOLD)
+            try:
                 self.send(None)
+            except ValueError:  # closed: all is said
+                return
+            except OSError:
+                os._exit(1)
 
 
 def main() -> None:
