@@ -130,7 +130,7 @@ def _times(texts: _Texts) -> Iterator[str]:
 def measure(arguments: list[str]) -> tuple[float, float, float, str]:
     """Seconds elapsed, seconds of processor time, MB of memory and the last line of a command."""
     before, start = os.times(), time.perf_counter()
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MEMEDEX_CHROMA": "off"}
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(
         [sys.executable, "-m", "store", *arguments], cwd=PROJECT, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

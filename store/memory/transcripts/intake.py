@@ -27,7 +27,8 @@ from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
-_MESSAGES, _CHARACTERS = 4_000, 16_000_000  # of one transaction, whichever comes first
+# Of one transaction, whichever comes first. Ids are in no order, so each writes most pages of their indexes.
+_MESSAGES, _CHARACTERS = 16_000, 16_000_000
 _LOOKED_UP = 200  # messages, in one question whether they are there
 _EVENTS = 5_000
 COLUMNS = (
