@@ -27,7 +27,7 @@ _GONE = {
 # Tables by a picture's hash, derived from pictures.
 _PICTURES = {
     "fingerprints": ("image_hash",), "picture_texts": ("image_hash",), "picture_nudity": ("image_hash",),
-    "picture_faults": ("image_hash",),
+    "picture_faults": ("image_hash",), "picture_details": ("image_hash",),
     "likened": ("image_hash",), "lookalikes": ("picture", "other"), "likenesses": ("picture", "other"),
 }  # fmt: skip
 # Texts that may name a coin by its address.

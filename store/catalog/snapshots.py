@@ -33,7 +33,7 @@ KEPT: dict[str, int] = {"daily": 7, "upgrade": 2, "repair": 2}
 DERIVED = (
     "labels", "embeddings", "maps", "evaluations", "chroma_queue",
     "fingerprints", "lookalikes", "spellings", "suspicions", "unexamined", "likenesses", "likened", "unfit",
-    "picture_texts", "picture_nudity", "picture_faults",
+    "picture_texts", "picture_nudity", "picture_faults", "picture_details",
 )  # fmt: skip
 _OF_MEMORY = ("token_states",)  # derived as well
 VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …

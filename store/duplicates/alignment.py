@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import Catalog
-from store.duplicates.fingerprints import NearPrint, lightness, trimmed
+from store.duplicates.details import Box, PlacedPicture
+from store.duplicates.fingerprints import NEAR, NearPrint, lightness, trimmed
 from store.errors import BadPicture, MemedexError
 from store.lru import LruCache
 
@@ -43,6 +44,8 @@ _AGREES = 0.8  # correlation of a place that is the same in both
 _NOISE = 0.5  # of a standard deviation: pixels that differ by more pull less
 _CERTAIN = 0.85  # a share that needs no second try …
 _ALIGNED = 0.9  # … and a correlation of the whole that no other start improves
+_MIDDLE = 0.64  # radius of the middle of a picture, where half its side is 1
+_SOME = 20  # places of 96 × 96 that say something
 _TONES = (0, 1)  # luma; and lightness, which a turned hue leaves as it was
 
 
@@ -60,15 +63,28 @@ class PictureViews:
 
 def views(picture: bytes) -> PictureViews:
     """What is compared of one of the library's JPGs. Raises BadPicture if it cannot be read."""
+    return _views(trimmed(_opened(picture, _DECODED)))
+
+
+def _opened(picture: bytes, side: int) -> "Image.Image":
     from PIL import Image
 
     try:
         with Image.open(BytesIO(picture)) as image:
-            image.draft("RGB", (_DECODED, _DECODED))
-            whole = trimmed(image.convert("RGB"))
+            image.draft("RGB", (side, side))
+            return image.convert("RGB")
     except Exception as error:  # decoders raise anything at all on a damaged file
         raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
-    tones = whole.convert("L"), lightness(whole)
+
+
+def views_of_part(image: "Image.Image", part: Box) -> PictureViews:
+    """What is compared of a part of an RGB picture."""
+    left, top, right, bottom = (round(edge * side) for edge, side in zip(part, image.size * 2, strict=True))
+    return _views(image.crop((left, top, max(right, left + 1), max(bottom, top + 1))))
+
+
+def _views(image: "Image.Image") -> PictureViews:
+    tones = image.convert("L"), lightness(image)
     return PictureViews(*(np.stack([_resized(tone, side) for tone in tones]) for side in (_SMALL, _LARGE)))
 
 
@@ -76,6 +92,15 @@ def agreement(one: PictureViews, other: PictureViews) -> float:
     """The share, 0 to 1, of the places with content where the pictures agree once they are aligned."""
     share = _agreement(one, other)
     return share if share >= _CERTAIN else max(share, _agreement(other, one))
+
+
+def agreement_in_place(one: PictureViews, other: PictureViews) -> float:
+    """The share, 0 to 1, of the places in the middle that agree, of two that lie nearly the same already.
+
+    All places if there is nothing in the middle. Coins of one series share their frame, and a sticker or a
+    caption that hides as much seldom hides the middle.
+    """
+    return max(_agreement_of(tone, one, other, _STARTS[:1], part=_MIDDLE)[0] for tone in _TONES)
 
 
 def _agreement(one: PictureViews, other: PictureViews) -> float:
@@ -89,7 +114,9 @@ def _agreement(one: PictureViews, other: PictureViews) -> float:
     return best
 
 
-def _agreement_of(tone: int, one: PictureViews, other: PictureViews, starts: Pixels) -> tuple[float, float]:
+def _agreement_of(
+    tone: int, one: PictureViews, other: PictureViews, starts: Pixels, *, part: float = 1.0
+) -> tuple[float, float]:
     """The share of one tone, and how well the whole correlates."""
     maps, fits = _fitted(one.small[tone], other.small[tone], starts)
     if fits.max() < _FITS:
@@ -97,7 +124,7 @@ def _agreement_of(tone: int, one: PictureViews, other: PictureViews, starts: Pix
     [found], [fit] = _fitted(one.large[tone], other.large[tone], maps[[fits.argmax()]])
     if fit <= 0 or not _STRETCH[0] < abs(np.linalg.det(found[:, :2])) < _STRETCH[1]:
         return 0.0, 0.0
-    return _share(one.large[tone], other.large[tone], found), float(fit)
+    return _share(one.large[tone], other.large[tone], found, part=part), float(fit)
 
 
 def _fitted(one: Pixels, other: Pixels, maps: Pixels) -> tuple[Pixels, Pixels]:
@@ -155,8 +182,11 @@ def _standard(values: Pixels, inside: Pixels) -> tuple[Pixels, Pixels]:
     return centred / spread, spread
 
 
-def _share(one: Pixels, other: Pixels, found: Pixels) -> float:
-    """The share of the places with content in either picture at which both correlate."""
+def _share(one: Pixels, other: Pixels, found: Pixels, *, part: float) -> float:
+    """The share of the places with content in either picture at which both correlate.
+
+    Of those in a circle of this radius (half the side is 1), if there are some.
+    """
     from scipy.ndimage import uniform_filter
 
     def mean(values: Pixels) -> Pixels:
@@ -174,6 +204,8 @@ def _share(one: Pixels, other: Pixels, found: Pixels) -> float:
     )
     alike = (mean(one * laid) - mine * theirs) / (my_spread * their_spread)
     counts = whole & (np.maximum(my_spread, their_spread) > _CONTENT)
+    inner = counts & (np.hypot(*_grid(side)) < part).reshape(side, side) if part < 1 else counts
+    counts = inner if inner.sum() > _SOME else counts
     return float((alike[counts] > _AGREES).mean()) if counts.any() else 0.0
 
 
@@ -208,6 +240,14 @@ LEAST_AGREEMENT = 0.68  # share of two pictures that agrees, from which one is a
 _CERTAIN_BITS = 32  # of 256: nearer fingerprints were never wrong
 _CERTAIN_COSINE = 0.95  # nor were closer vectors
 _PRINTS, _VECTORS = 8, 2  # of one picture, the nearest that are looked at, 0.05 s each; no further ones count
+# Chosen on half of the real logos (docs/duplicates.md): the score of the details, times the share that agrees
+# in the middle, of a copy; and either alone. What agrees everywhere needs little else: plain logos have few.
+_EVIDENCE, _LEAST_SCORE, _LEAST_SHARE = 14.0, 6.0, 0.4
+_EVERYWHERE = 0.9
+_LEAST_PART = 0.01  # of this picture has to show the other one …
+_NEARLY_WHOLE = 0.7  # … and nearly all of either: two parts say nothing about the rest
+_PARTS_DECODED = 256
+_SURER = 24  # bits that a part is nearer if all of it agrees: it counts as a fingerprint 40 to 57 bits apart
 _KEPT = 64  # pictures whose views are kept, 0.2 MB each
 
 
@@ -240,6 +280,29 @@ class Confirmation:
         except (OSError, MemedexError):
             return list(found)
 
+    def placed(self, content: bytes, found: Sequence[PlacedPicture]) -> list[NearPrint]:
+        """Those of the pictures that seem to lie in this one (a JPG) of which both show the same part."""
+        likely = [one for one in found if one.score >= _LEAST_SCORE]
+        if not likely:
+            return []
+        try:
+            mine = _opened(content, _PARTS_DECODED)
+        except BadPicture:
+            return []
+        same = []
+        for one in likely:
+            here, there = one.overlap()
+            if _area(here) < _LEAST_PART or max(_area(here), _area(there)) < _NEARLY_WHOLE:
+                continue
+            try:
+                theirs = _opened(self._content_of(one.image_hash), _PARTS_DECODED)
+            except (OSError, MemedexError):
+                continue
+            share = agreement_in_place(views_of_part(theirs, there), views_of_part(mine, here))
+            if share >= _EVERYWHERE or (share >= _LEAST_SHARE and share * one.score >= _EVIDENCE):
+                same.append(NearPrint(one.image_hash, round(NEAR - _SURER * share), is_mirrored=False))
+        return same
+
     def similar(self, address: str, cosines: Mapping[str, float]) -> dict[str, float]:
         """Those of these records, by their pictures' cosine, whose picture is the same as this one's."""
         return self.similar_to(lambda: self._of_record(address), cosines)
@@ -261,6 +324,10 @@ class Confirmation:
                 certain[other] = cosine
         return certain
 
+    def _content_of(self, image_hash: str) -> bytes:
+        row = self._catalog.row("SELECT address FROM records WHERE image_hash = ?", [image_hash])
+        return self._picture(row["address"]).read_bytes() if row else b""
+
     def _of_picture(self, image_hash: str) -> PictureViews | None:
         row = self._catalog.row("SELECT address FROM records WHERE image_hash = ?", [image_hash])
         return self._read(image_hash, row["address"]) if row else None
@@ -279,6 +346,10 @@ class Confirmation:
         if found is not None:
             self._views[image_hash] = found
         return found
+
+
+def _area(part: Box) -> float:
+    return max(part[2] - part[0], 0) * max(part[3] - part[1], 0)
 
 
 def _views_of(content: bytes) -> PictureViews | None:

@@ -20,7 +20,7 @@ from store.duplicates import alignment, findings
 from store.duplicates.alignment import Confirmation
 from store.duplicates.examiner import Examiner
 from store.duplicates.findings import Judgement, Kind, Suspect, Suspicion, of_print, weigh
-from store.duplicates.fingerprints import Neighbours, fingerprint
+from store.duplicates.fingerprints import Neighbours
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
 from store.outcome import Outcome
@@ -253,9 +253,7 @@ class Duplicates:
 
         content = normalise(picture)
         own = content_hash(content)
-        with self._catalog.reading() as db:
-            self._neighbours.refresh(db)
-        near = self._confirmation.near(content, self._neighbours.near(fingerprint(content)))
+        near = self._examiner.like(content)
         return [
             (own, "exact picture", 1.0),
             *((one.image_hash, *of_print(one)) for one in near if one.image_hash != own),

@@ -1,132 +1,26 @@
-"""Examine new records: the picture's fingerprint, similar records, and the resulting suspicion.
+"""Examine new records: the picture's fingerprint and details, similar records, and the suspicion."""
 
-`inner_pictures` finds a picture inside a picture: what a screenshot shows in a window, or a photograph on a
-phone's screen. Its four sides are straight edges that meet. Among the rows and columns of the picture with
-the longest edges, those rectangles are tried whose sides are edges for the most part; the library's pictures
-are square, so nearly square ones are.
-"""
-
-import contextlib
 import json
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
-from io import BytesIO
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from store.catalog import confusables
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
 from store.disk.sqlite_values import marks
-from store.duplicates import alignment, fingerprints
+from store.duplicates import alignment, details, fingerprints
 from store.duplicates.alignment import Confirmation
+from store.duplicates.details import DetailIndex, Details
 from store.duplicates.findings import weigh
 from store.duplicates.fingerprints import NearPrint, Neighbours
 from store.errors import BadPicture, MemedexError
 from store.progress import Progress
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-_SIDE = 256  # pixels on which edges are looked for
-_STEP = 14  # of 255: by how much neighbouring pixels differ at an edge
-_LINES = 12  # rows, and columns, that are tried
-_LEAST, _WHOLE = 0.3, 0.96  # of the picture's side: shorter ones show too little, longer ones all of it
-_SQUARE = 0.93  # the shorter side, of the longer
-_COVERED = 0.3  # of each side has to be an edge …
-_WELL = 0.6  # … and of all four together
-INNER_SCHEME = "inner v1"  # a new scheme compares every picture again
-INNER_NEAR = 50  # of 256 bits: less than for whole pictures, as several parts of one are tried
-_INNER_MOST = 5  # rectangles of one picture
-
-Edges = NDArray[np.float64]
-
-
-def inner_pictures(picture: bytes) -> list[bytes]:
-    """The nearly square pictures inside one of the library's JPGs, best first, as JPGs; at most MOST.
-
-    Raises BadPicture if the picture cannot be read.
-    """
-    from PIL import Image
-
-    try:
-        with Image.open(BytesIO(picture)) as image:
-            whole = image.convert("RGB")
-    except Exception as error:  # decoders raise anything at all on a damaged file
-        raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
-    scale = whole.width / _SIDE
-    small = np.asarray(whole.resize((_SIDE, _SIDE), 2), np.int16)
-    boxes = np.rint(scale * np.array(_rectangles(small), float).reshape(-1, 4)).tolist()
-    return [_jpg(whole.crop((left, top, right, bottom))) for left, top, right, bottom in boxes]
-
-
-def _rectangles(pixels: NDArray[np.int16]) -> list[tuple[int, int, int, int]]:
-    """Left, top, right, bottom of the best rectangles."""
-    down, across = _edges(pixels), _edges(pixels.transpose(1, 0, 2))  # along rows, along columns
-    rows, columns = _longest(down), _longest(across)
-    # Sums along each line up to a place: how much of a side is an edge follows from two of them.
-    by_row, by_column = (np.pad(edges.cumsum(axis=1), ((0, 0), (1, 0))) for edges in (down, across))
-    found = []
-    for left, right in _pairs(columns):
-        for top, bottom in _pairs(rows):
-            width, height = right - left, bottom - top
-            if min(width, height) < _SQUARE * max(width, height):
-                continue
-            sides = [(by_row[at, right] - by_row[at, left]) / width for at in (top, bottom)]
-            sides += [(by_column[at, bottom] - by_column[at, top]) / height for at in (left, right)]
-            if min(sides) >= _COVERED and sum(sides) >= 4 * _WELL:
-                found.append((sum(sides), (left, top, right, bottom)))
-    best: list[tuple[int, int, int, int]] = []
-    for _, box in sorted(found, reverse=True):
-        if all(max(abs(a - b) for a, b in zip(box, other, strict=True)) > 4 for other in best):
-            best.append(box)
-    return best[:_INNER_MOST]
-
-
-def _edges(pixels: NDArray[np.int16]) -> Edges:
-    """(_SIDE + 1, _SIDE): 1 where a pixel differs from that of the row before, or of the one next to it."""
-    steps = np.abs(np.diff(pixels, axis=0)).max(axis=2) > _STEP
-    edges = np.zeros((_SIDE + 1, _SIDE), bool)
-    edges[1:_SIDE] = steps
-    wide = edges.copy()
-    wide[1:] |= edges[:-1]
-    wide[:-1] |= edges[1:]
-    return wide.astype(np.float64)
-
-
-def _longest(edges: Edges) -> list[int]:
-    """The lines with the most edges, no two adjacent."""
-    lengths = edges.sum(axis=1)
-    chosen: list[int] = []
-    for line in np.argsort(-lengths, kind="stable").tolist():
-        if lengths[line] < _COVERED * _LEAST * _SIDE or len(chosen) == _LINES:
-            break
-        if all(abs(line - other) > 3 for other in chosen):
-            chosen.append(line)
-    return sorted(chosen)
-
-
-def _pairs(lines: list[int]) -> list[tuple[int, int]]:
-    return [
-        (first, last)
-        for first, last in combinations(lines, 2)
-        if _LEAST * _SIDE <= last - first <= _WHOLE * _SIDE
-    ]
-
-
-def _jpg(image: "Image.Image") -> bytes:
-    file = BytesIO()
-    image.save(file, "JPEG", quality=90)
-    return file.getvalue()
-
-
-SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {INNER_SCHEME}, {alignment.SCHEME}"
+SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {details.SCHEME}, {alignment.SCHEME}"
+_DERIVED = ("fingerprints", "picture_details", "lookalikes", "spellings", "suspicions", "unexamined")
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
 _SPELT = 100  # names that are stored in one transaction
 _WITHOUT_PRINT = (
@@ -143,6 +37,7 @@ class Examiner:
         self,
         catalog: Catalog,
         neighbours: Neighbours,
+        index: DetailIndex,
         confirmation: Confirmation,
         *,
         picture: Callable[[str], Path],
@@ -153,6 +48,7 @@ class Examiner:
         self._told = -_TOLD
         self._is_untold = False  # whether something was found without a notice to pages
         self._neighbours = neighbours
+        self._index = index
         self._confirmation = confirmation
         self._picture = picture  # where the picture of an address lies at this moment
         self._one_at_a_time = threading.Lock()
@@ -189,10 +85,11 @@ class Examiner:
         if self._catalog.meta("duplicates") != SCHEME:
             self._is_caught_up = False
             with self._catalog.writing() as db:
-                for table in ("fingerprints", "lookalikes", "spellings", "suspicions", "unexamined"):
+                for table in _DERIVED:
                     db.execute(f"DELETE FROM {table}")
                 db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [SCHEME])
             self._neighbours.clear()
+            self._index.clear()
         if not self._is_caught_up:
             self._add_spellings(progress)
             with self._catalog.reading() as db:
@@ -245,18 +142,33 @@ class Examiner:
                 "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)", prints.items()
             )
         with self._catalog.reading() as db:
+            new = {
+                row["image_hash"]: row["print"]
+                for row in db.execute(
+                    "SELECT image_hash, print FROM fingerprints "
+                    f"WHERE NOT compared AND image_hash IN ({marks(pictures)})",
+                    list(pictures),
+                )
+            }
+        contents = {
+            image_hash: content
+            for image_hash in new
+            if (content := self._content(pictures[image_hash], image_hash)) is not None
+        }
+        found_details = {image_hash: _details_of(content) for image_hash, content in contents.items()}
+        with self._catalog.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO picture_details (image_hash, details) VALUES (?, ?)",
+                [(image_hash, details.packed(found)) for image_hash, found in found_details.items()],
+            )
+        with self._catalog.reading() as db:
             self._neighbours.refresh(db)
-            new = db.execute(
-                "SELECT image_hash, print FROM fingerprints "
-                f"WHERE NOT compared AND image_hash IN ({marks(pictures)})",
-                list(pictures),
-            ).fetchall()
+            self._index.refresh(db)
         near = {}
-        for row in new:
+        for image_hash, print_ in new.items():
             if progress.cancelled:
                 return False
-            image_hash = row["image_hash"]
-            near[image_hash] = self.near(pictures[image_hash], image_hash, row["print"])
+            near[image_hash] = self.near(contents.get(image_hash), print_, found_details.get(image_hash))
         with self._catalog.writing() as db:
             for image_hash, found in near.items():
                 _note(db, image_hash, found)
@@ -267,19 +179,28 @@ class Examiner:
                     weigh(db, now["address"])
         return True
 
-    def near(self, address: str, image_hash: str, print_: bytes) -> list[NearPrint]:
-        """The pictures that are the same as this record's, or shown inside it, in a window or on a screen."""
-        found = self._neighbours.near(print_)
-        content = self._content(address, image_hash)
-        if content is None:
-            return found
-        inside: list[NearPrint] = []
-        with contextlib.suppress(BadPicture):
-            for inner in inner_pictures(content):
-                alike = self._neighbours.near(fingerprints.fingerprint(inner))
-                near = [one for one in alike if one.distance <= INNER_NEAR]
-                inside += self._confirmation.near(inner, near)
-        return inside + self._confirmation.near(content, found)
+    def like(self, content: bytes) -> list[NearPrint]:
+        """The same as `near`, of a picture (a JPG) that need not be in the library.
+
+        Raises BadPicture if it cannot be read.
+        """
+        with self._catalog.reading() as db:
+            self._neighbours.refresh(db)
+            self._index.refresh(db)
+        return self.near(content, fingerprints.fingerprint(content), details.details(content))
+
+    def near(self, content: bytes | None, print_: bytes, found: Details | None) -> list[NearPrint]:
+        """The pictures that are the same as this one (a JPG), or of which one shows a part of the other.
+
+        Without the picture, those with a similar fingerprint.
+        """
+        alike = self._neighbours.near(print_)
+        if content is None or found is None:
+            return alike
+        whole = self._confirmation.near(content, alike)
+        known = {one.image_hash for one in whole}
+        placed = [one for one in self._index.placed(found) if one.image_hash not in known]
+        return self._confirmation.placed(content, placed) + whole
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
         """Fingerprints that the catalog does not have; missing files are skipped."""
@@ -308,6 +229,13 @@ class Examiner:
         except (OSError, MemedexError):
             return None
         return content if content_hash(content) == image_hash else None  # changed outside: taken in first
+
+
+def _details_of(content: bytes) -> Details:
+    try:
+        return details.details(content)
+    except BadPicture:
+        return details.NONE
 
 
 def _note(db: sqlite3.Connection, image_hash: str, found: Sequence[NearPrint]) -> None:

@@ -30,6 +30,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.sidecars import stat_text
 from store.duplicates.alignment import Confirmation
+from store.duplicates.details import DetailIndex
 from store.duplicates.duplicates import Duplicates, LikenessFinder
 from store.duplicates.examiner import Examiner
 from store.duplicates.fingerprints import Neighbours
@@ -163,7 +164,9 @@ class Reader(RecordLists):
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._confirmation = Confirmation(catalog, picture=self.picture)
-        self._examiner = Examiner(catalog, self._neighbours, self._confirmation, picture=self.picture)
+        self._examiner = Examiner(
+            catalog, self._neighbours, DetailIndex(), self._confirmation, picture=self.picture
+        )
         self._likenesses = LikenessFinder(catalog, self._pictures, self._confirmation)
         self._tag_suggestions = TagSuggestions(
             self._pictures, snapshot=self._resident.snapshot, sample=self.tagged_sample

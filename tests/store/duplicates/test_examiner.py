@@ -1,7 +1,7 @@
 """Examining in the background: cancelled, continued, repeated for a new scheme; pictures in pictures."""
 
 import threading
-from io import BytesIO
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,11 +9,11 @@ from PIL import Image, ImageDraw
 
 from store.catalog.filters import Filter
 from store.duplicates import examiner
-from store.duplicates.examiner import Examiner, inner_pictures
+from store.duplicates.examiner import Examiner
 from store.library import Library
 from store.progress import Progress
 from tests.store.conftest import address, coin
-from tests.store.duplicates.copies import badges, coin_with_drawing, drawing, matches_of
+from tests.store.duplicates.copies import badges, coin_with_drawing, drawing, matches_of, normalised_picture
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
@@ -131,15 +131,45 @@ def on_a_phone(picture: Image.Image) -> Image.Image:
     return phone
 
 
-@pytest.mark.parametrize("shown", [in_a_window, on_a_phone])
-def test_a_screenshot_is_found_as_a_copy(three_coins: Library, shown) -> None:
+def covered(picture: Image.Image) -> Image.Image:
+    picture = picture.copy()
+    ImageDraw.Draw(picture).ellipse((170, 160, 250, 240), fill="#ffcc33", outline="black", width=4)
+    return picture
+
+
+def captioned(picture: Image.Image) -> Image.Image:
+    page = Image.new("RGB", (256, 330), "white")
+    page.paste(picture, (0, 74))
+    ImageDraw.Draw(page).text((128, 37), "WHEN LAMBO", anchor="mm", font_size=36, fill="black")
+    return page
+
+
+def middle(picture: Image.Image) -> Image.Image:
+    return picture.crop((50, 50, 206, 206))
+
+
+SHOWN = [in_a_window, on_a_phone, covered, captioned, middle]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_what_shows_a_part_of_a_picture_is_found_as_a_copy(
+    three_coins: Library, shown: Callable[[Image.Image], Image.Image]
+) -> None:
     three_coins.add([coin_with_drawing(3, shown(drawing(0)))])
     three_coins.duplicates.examine()
     assert matches_of(three_coins, address(3)) == {address(0): ["near picture"]}
     assert address(3) in three_coins.duplicates.suspicions([address(3)])
 
 
-def test_a_picture_without_another_inside_has_none() -> None:
-    file = BytesIO()
-    Image.linear_gradient("L").resize((512, 512)).convert("RGB").save(file, "JPEG")
-    assert inner_pictures(file.getvalue()) == []
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_dropped_picture_is_found_in_the_same_way(
+    three_coins: Library, shown: Callable[[Image.Image], Image.Image]
+) -> None:
+    found = three_coins.duplicates.like_picture(normalised_picture(shown(drawing(0))))
+    assert three_coins.get(FIRST).image_hash in {image_hash for image_hash, _, _ in found}
+
+
+def test_two_coins_of_one_batch_of_which_one_shows_the_other_are_found(library: Library) -> None:
+    library.add([coin_with_drawing(0), coin_with_drawing(1, in_a_window(drawing(0)))])
+    library.duplicates.examine()
+    assert set(badges(library)) == {FIRST, SECOND}
