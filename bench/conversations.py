@@ -4,11 +4,11 @@
     python -m bench.conversations longmemeval_s.json --questions 100 --model offline
 
 Neither set is shipped (LoCoMo is CC BY-NC 4.0, LongMemEval MIT): name a file of your own. Every turn of a
-conversation is a memory, "Speaker: text", and every question is asked of the memories of its conversation as
-`search_memory` ranks them. No model writes or judges an answer, so a figure is that of retrieval alone. Left
-out are questions without an answer in the conversation (LoCoMo's category 5, LongMemEval's `_abs`), those
-whose evidence names turns that there are not, and those in a file of known wrong answers (`errors.json` of
-github.com/dial481/locomo-audit).
+conversation is a memory, "Speaker: text", and every question is asked of the memories of its conversation, as
+`search_memory` ranks them (by meaning) and as *Ask* and contexts do (with words). No model writes or judges
+an answer, so a figure is that of retrieval alone. Left out are questions without an answer in their
+conversation (LoCoMo's category 5, LongMemEval's `_abs`), those whose evidence names turns that there are not,
+and those in a file of known wrong answers (`errors.json` of github.com/dial481/locomo-audit).
 
 LoCoMo: Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024
 LongMemEval: Wu et al., "LongMemEval: Benchmarking Chat Assistants on Long-Term Interactive Memory", ICLR 2025
@@ -18,7 +18,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,9 @@ from typing import Any
 import numpy as np
 
 from store.embedding import open_embedder
+from store.embedding.protocol import Embedder
 from store.evaluation.evaluation import figure, measures_of
+from store.memory.engine.fusion import EntryHit
 from store.memory.memory import Memory
 
 DEPTHS = (5, 10, 20)
@@ -43,6 +45,10 @@ class Question:
     text: str
     kind: str
     evidence: frozenset[str]
+
+
+# A question, and the ranks of its evidence by meaning and with words, ascending from 1.
+Answer = tuple[Question, list[int], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +102,20 @@ def _longmemeval(sample: dict[str, Any], wrong: frozenset[str]) -> Conversation:
     return Conversation(turns, [question] if is_asked else [])
 
 
-def ranks(memory: Memory, conversation: Conversation) -> Iterator[tuple[Question, list[int]]]:
-    """Each question with the ranks of its evidence, ascending from 1; the memory has to be empty."""
+def ranks(memory: Memory, conversation: Conversation) -> Iterator[Answer]:
+    """Each question with the ranks of its evidence; the memory has to be empty."""
     entries = memory.memories.entries
-    stamp = "2000-01-01T00:00:00Z"
-    rows = (
-        {"id": id, "content": text, "tags": "[]", "timestamp": stamp}
-        for id, text in conversation.turns.items()
-    )
-    entries.upsert((row for row in rows if row["content"].strip()), verb="store")
+    told = {"tags": "[]", "timestamp": "2000-01-01T00:00:00Z"}
+    rows = ({"id": id, "content": text, **told} for id, text in conversation.turns.items() if text.strip())
+    entries.upsert(rows, verb="store")
     for question in conversation.questions:
         hits, _ = memory.memories.ranked(question.text)
-        places = [place for place, hit in enumerate(hits, start=1) if hit.row["id"] in question.evidence]
-        yield question, places
+        with_words = sorted(hits, key=lambda hit: -hit.score)
+        yield question, _places(hits, question), _places(with_words, question)
+
+
+def _places(hits: Sequence[EntryHit], question: Question) -> list[int]:
+    return [place for place, hit in enumerate(hits, start=1) if hit.row["id"] in question.evidence]
 
 
 def main() -> None:
@@ -122,18 +129,23 @@ def main() -> None:
     wrong = frozenset(str(each["question_id"]) for each in listed)
     embedder = open_embedder(given.model) if given.model else None
     answers = list(islice(_answers(read(given.file, wrong=wrong), embedder), given.questions))
-    print(f"| recall of evidence | questions | {' | '.join(f'first {k}' for k in DEPTHS)} | nDCG@10 |")
-    print(f"| --- | ---: | {' | '.join('---:' for _ in DEPTHS)} | ---: |")
-    kinds = sorted({question.kind for question, _ in answers})
-    for kind in [*kinds, "all"]:
-        own = [(len(asked.evidence), at) for asked, at in answers if kind in (asked.kind, "all")]
-        recalls = [np.array([measures_of(at, right, k=k)[0] for right, at in own]) for k in DEPTHS]
-        gains = np.array([measures_of(at, right, k=10)[2] for right, at in own])
-        cells = [f"{one.mean:.3f} ({one.low:.2f}–{one.high:.2f})" for one in map(figure, [*recalls, gains])]
-        print(f"| {kind} | {len(own)} | {' | '.join(cells)} |")
+    print(
+        f"| evidence found, of | order | questions | {' | '.join(f'first {k}' for k in DEPTHS)} | nDCG@10 |"
+    )
+    print(f"| --- | --- | ---: | {' | '.join('---:' for _ in DEPTHS)} | ---: |")
+    for kind in [*sorted({question.kind for question, *_ in answers}), "all"]:
+        own = [one for one in answers if kind in (one[0].kind, "all")]
+        for order, places in (("meaning", [one[1] for one in own]), ("with words", [one[2] for one in own])):
+            found = [(len(one[0].evidence), at) for one, at in zip(own, places, strict=True)]
+            recalls = [np.array([measures_of(at, right, k=k)[0] for right, at in found]) for k in DEPTHS]
+            gains = np.array([measures_of(at, right, k=10)[2] for right, at in found])
+            cells = [
+                f"{one.mean:.3f} ({one.low:.2f}–{one.high:.2f})" for one in map(figure, [*recalls, gains])
+            ]
+            print(f"| {kind} | {order} | {len(own)} | {' | '.join(cells)} |")
 
 
-def _answers(conversations: Iterator[Conversation], embedder: Any) -> Iterator[tuple[Question, list[int]]]:
+def _answers(conversations: Iterator[Conversation], embedder: Embedder | None) -> Iterator[Answer]:
     for conversation in conversations:
         if conversation.questions:
             with (

@@ -219,10 +219,13 @@ class Memories:
     def for_context(
         self, query: str, *, n: int, threshold: float, where: Where | None = None
     ) -> list[EntryHit]:
-        """The pinned memories, and then the n others that `search_memory` would answer with."""
+        """The pinned memories, and then the n that fit best by meaning and words.
+
+        `search_memory` answers with the same, but goes by meaning alone, as the reference does.
+        """
         hits, _ = self.ranked(query, where=where)
         pinned = self.entries.pinned(where)
-        near, by_words = self._answering(hits, threshold)
+        near, by_words = self._answering(sorted(hits, key=lambda hit: -hit.score), threshold)
         first = _first([hit for hit in near + by_words if hit.row["id"] not in pinned], n)
         vector = self.entries.question_or_none(query)
         return self.entries.pinned_first(query, vector, first, n=n, where=where)

@@ -172,8 +172,6 @@ def probe(
     with entries.database.reading() as db:
         never = never_recalled(db, entries.kind)
     found = entries.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
-    if kind == MEMORIES:
-        found.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
     hits = {hit.row["id"]: hit for hit in found}
     scores = None if vector is None else entries.scores(vector, where)
     cosines = {} if scores is None else dict(zip(scores.ids, map(float, scores.cosines), strict=True))
