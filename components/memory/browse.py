@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, connections, duplicates, entry_link, events, reader, scopes, tree
+from components.memory import adding, connections, duplicates, entry_link, events, junk, reader, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
@@ -17,14 +17,14 @@ from components.shell.session import resources
 from store import Library, Memory
 from store.memory.values import Row
 
-Which = Literal["all", "old", "alike"]
+Which = Literal["all", "old", "alike", "junk"]
 _PER_PAGE = 50
 _ROW = 35  # px, Streamlit's
 _DAY = 86_400.0  # seconds
 _OLD = 90  # days
 _SCOPES = {"documents": "protocol", "world_lore": "world_id", "session_memory": "session_id",
            "transcript_vectors": "session_id"}  # fmt: skip
-_WHICH: dict[Which, str] = {"all": "All", "old": "Stale", "alike": "Near-duplicates"}
+_WHICH: dict[Which, str] = {"all": "All", "old": "Stale", "alike": "Near-duplicates", "junk": "Junk"}
 _SORTS = {
     "As stored": "",
     "Newest": "-written",
@@ -75,6 +75,8 @@ def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) 
             adding.menu(memory, kind, scope)
     if which == "alike":
         duplicates.show(memory, kind)
+    elif which == "junk":
+        junk.show(memory, kind)
     else:
         _found(memory, kind, where, before=before, is_read=layout == "Read")
 

@@ -18,6 +18,7 @@ from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_mea
 _JOB = "memedex.near_duplicates"
 _SHOWN = 10  # pairs on a page
 _AT_ONCE = 3_000  # entries that are compared without asking
+_LINES = 5  # removed texts shown of a merge
 
 
 def show(memory: Memory, kind: str) -> None:
@@ -56,36 +57,53 @@ def _pairs(memory: Memory, kind: str, pairs: Sequence[DuplicatePair]) -> None:
             st.markdown(f"**{pair.cosine:.3f}**")
             listed(line(kind, row, text_of(kind, row), lead="") for row in rows)
             if memory.can_write and len(rows) == 2:
-                _merge(memory, kind, pair)
+                merge(memory, kind, pair.one, [pair.other])
 
 
-def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
-    """The text that both would become, to change before they are merged."""
+def merge(memory: Memory, kind: str, keep: str, others: Sequence[str]) -> None:
+    """What merging would change, and the text that all would become, to change before they are merged."""
     try:
-        shown = memory.preview_merge(pair.one, [pair.other], kind=kind)
-    except MemedexError:  # of two worlds or sessions
+        shown = memory.preview_merge(keep, others, kind=kind)
+    except MemedexError:  # of two worlds or sessions, or one is gone
         return
     with st.expander("Merge", icon=":material/merge:"):
-        st.caption("The first is kept, with this text, and the second removed. Undo takes it back.")
+        st.caption("The first is kept, with this text; the others are removed. Undo takes it back.")
+        st.code(_difference(kind, shown), language="diff", wrap_lines=True)
+        label = "Merge both" if len(others) == 1 else f"Merge all {len(others) + 1:,}"
         forms.show(
-            f"merge-{kind}-{pair.one}-{pair.other}", resources.library(),
-            partial(_merged, memory, kind, pair, shown),
+            f"merge-{kind}-{keep}-{others[0]}", resources.library(),
+            partial(_merged, memory, kind, shown),
             fields=[
                 Field("text", "Text", "text", value=shown.text, is_labelled=False),
                 Field("base", "Base", "base", value=_base(kind, shown)),
             ],
-            button=Button("Merge both", icon="merge"),
+            button=Button(label, icon="merge"),
         )  # fmt: skip
 
 
-def _merged(memory: Memory, kind: str, pair: DuplicatePair, shown: MergePreview, given: Sent) -> str:
+def _difference(kind: str, shown: MergePreview) -> str:
+    """The texts that go, the one that comes; one that stays has no sign."""
+    texts = [" ".join(text_of(kind, row).split()) for row in (shown.keep, *shown.removed)]
+    kept, *removed = texts
+    new = " ".join(shown.text.split())
+    lines = [f"  {kept}"] if new == kept else [f"- {kept}"]
+    lines += [f"- {text}" for text in removed[:_LINES]]
+    if len(removed) > _LINES:
+        lines.append(f"- … and {len(removed) - _LINES:,} more")
+    return "\n".join(lines if new == kept else [*lines, f"+ {new}"])
+
+
+def _merged(memory: Memory, kind: str, shown: MergePreview, given: Sent) -> str:
     if given["base"] != _base(kind, shown):
-        raise changed_meanwhile("one of the two entries")
-    memory.merge(pair.one, [pair.other], kind=kind, text=given["text"], shown=shown, decision=given.decision)
+        raise changed_meanwhile(f"one of the {'two ' if len(shown.removed) == 1 else ''}entries")
+    others = [row["id"] for row in shown.removed]
+    memory.merge(
+        shown.keep["id"], others, kind=kind, text=given["text"], shown=shown, decision=given.decision
+    )
     return "Merged; undo takes it back."
 
 
 def _base(kind: str, shown: MergePreview) -> str:
-    """A key that changes with either of the two texts."""
+    """A key that changes with each of the texts."""
     texts = [text_of(kind, row) for row in (shown.keep, *shown.removed)]
     return str(crc32("\n".join(texts).encode()))

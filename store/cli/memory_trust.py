@@ -114,6 +114,28 @@ def merge(
     return call.answered(asdict(done), [text or done.text])
 
 
+@verb("junk")
+def junk(call: Call, kind: Kind = KindName.MEMORIES) -> int:
+    """The share of entries that repeat, only ask, are contradicted or never recalled, and the ten worst."""
+    with call.reading_memory(kind) as memory:
+        found = call.watch(lambda progress: memory.junk(kind, progress=progress))
+        proposed = {
+            one.id: memory.preview_merge(one.merge[0], one.merge[1:], kind=kind).text
+            for one in found.worst
+            if one.merge
+        }
+    lines = [f"{found.share:.0%} of {found.entries:,} {kind}".replace("%", " %")]
+    lines += [f"  {why}: {count:,}" for why, count in found.parts.items()]
+    for one in found.worst:
+        lines += [f"{one.id}  {one.text}", *(f"  {reason.why}: {reason.words}" for reason in one.reasons)]
+        if one.merge:
+            lines.append(f"  memory merge {' '.join(one.merge)} --kind {kind} --yes: {proposed[one.id]}")
+    if found.not_counted:
+        call.say(found.not_counted)
+    worst = [{**asdict(one), "merged": proposed.get(one.id)} for one in found.worst]
+    return call.answered({**asdict(found), "share": found.share, "worst": worst}, lines)
+
+
 # -- moments and kept contexts ----------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
 from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
+from store.memory.inspect.junk import Junk, JunkEntry
 from store.memory.inspect.neighbours import NEARLY, DuplicatePair
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
 from store.memory.kinds import DOCUMENTS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
@@ -63,7 +64,8 @@ __all__ = [
     "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
     "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
     "EntryDifference", "EntryHit", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
-    "ImportedDocument", "InvalidInput", "KeptContext", "MemoryDecision", "MemoryFigures", "MemoryFinding",
+    "ImportedDocument", "InvalidInput", "Junk", "JunkEntry", "KeptContext", "MemoryDecision",
+    "MemoryFigures", "MemoryFinding",
     "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "ProbeCandidate",
     "ProbeMessage", "ReadMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters",
     "Section", "Stored", "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count",

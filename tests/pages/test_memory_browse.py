@@ -382,3 +382,38 @@ def test_merging_entries_of_which_one_changed_meanwhile_is_refused(empty_memory:
     assert memories.entries.count() == 2
     send(app, form, **values_of(form))
     assert memories.entries.count() == 1
+
+
+def test_the_junk_meter_shows_the_share_and_a_merge_that_is_accepted(empty_memory: Memory) -> None:
+    memories = empty_memory.memories
+    first = memories.store_memory("Kettles whistle")["memory_id"]
+    for text in ("Kettles whistle", "kettles  whistle", "Who whistles?", "Ledgers balance daily"):
+        memories.store_memory(text)
+    app = opened("memory", view="Browse", kind="Memories", which="Junk")
+    page = shown(app)
+    assert "60 % of 5 memories" in page
+    assert "Repeats · 2" in page
+    assert "Only ask or instruct · 1" in page
+    assert "Is only a question or an instruction" in page
+    assert "neither MEMEDEX" in page
+    assert app.code[0].value == "  Kettles whistle\n- Kettles whistle\n- kettles whistle"
+    (form,) = (name for name in sendable() if name.startswith("merge-"))
+    send(app, form, **values_of(form))
+    assert sorted(row["content"] for row in memories.entries.find()) == [
+        "Kettles whistle", "Ledgers balance daily", "Who whistles?",
+    ]  # fmt: skip
+    assert memories.entries.get(first)["content"] == "Kettles whistle"
+    assert "33 % of 3 memories" in shown(rerun(app))
+    send(app, "undo-memory")
+    assert memories.entries.count() == 5
+
+
+def test_a_large_memory_is_examined_by_a_job(empty_memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.memory.junk._AT_ONCE", 1)
+    for text in ("Kettles whistle", "Who whistles?"):
+        empty_memory.memories.store_memory(text)
+    app = opened("memory", view="Browse", kind="Memories", which="junk")
+    assert "50 %" not in shown(app)
+    send(app, "junk-memories")
+    finish_jobs()
+    assert "50 % of 2 memories" in shown(rerun(app))

@@ -217,6 +217,34 @@ def kept_contexts(path: Path) -> list[KeptContext]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was handed out of one kind: which entries ever, and how many at a time, newest first."""
+
+    ids: frozenset[str]
+    handed_out: list[tuple[float, int]]  # UNIX seconds and hits, of the log or the contexts
+
+
+def answers_about(path: Path, kind: str) -> Answers:
+    """What the log and the kept contexts say was handed out of this kind.
+
+    Both may have the same answer, so answers are those of the one that has more hits.
+    """
+    if not _is_there(path):
+        return Answers(frozenset(), [])
+    ids, fuller, most = set[str](), list[tuple[float, int]](), 0
+    with _errors(path), closing(_RetrievalsFile(path)) as file, file.reading() as db:
+        for table, moment in (("retrievals", "unixepoch(at)"), ("contexts", "at")):
+            rows = db.execute(
+                f"SELECT {moment}, hits FROM {table} WHERE kind = ? ORDER BY rowid DESC", [kind]
+            )
+            handed_out = [(float(at or 0), _ids(hits) - {""}) for at, hits in rows]
+            ids.update(*(found for _, found in handed_out))
+            if (count := sum(len(found) for _, found in handed_out)) > most:
+                fuller, most = [(at, len(found)) for at, found in handed_out], count
+    return Answers(frozenset(ids), fuller)
+
+
 def take_in_lines(path: Path) -> None:
     """Take in what versions up to 1.2 wrote as lines of JSON, and erase their files."""
     if any(map(Path.exists, _lines_of(path))):

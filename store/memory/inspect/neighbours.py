@@ -1,9 +1,11 @@
 """The neighbours of an entry: before and after it in its source, near it in meaning, and nearly the same."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from store.memory.engine.kind import Row
 from store.memory.kinds import MEMORIES
@@ -73,22 +75,36 @@ def near_duplicates(
     """
     progress = progress or Progress()
     ids, matrix = memory.entries(kind).resident().copied()
-    progress.what, progress.total = "comparing entries", len(ids)
     found: list[DuplicatePair] = []
-    for top in range(0, len(ids), _ROWS):
-        if progress.cancelled:
-            break
-        block = matrix[top : top + _ROWS]
-        for left in range(top, len(ids), _COLUMNS):
-            cosines = block @ matrix[left : left + _COLUMNS].T
-            for row, column in np.argwhere(cosines >= floor).tolist():
-                if left + column > top + row:
-                    pair = DuplicatePair(ids[top + row], ids[left + column], float(cosines[row, column]))
-                    found.append(pair)
+    for top, left, cosines in cosines_with_earlier(matrix, progress):
+        for row, column in np.argwhere(cosines >= floor).tolist():
+            found.append(DuplicatePair(ids[left + column], ids[top + row], float(cosines[row, column])))
         if len(found) > 20 * most:
             found = _best(found, most)
-        progress.done = min(top + _ROWS, len(ids))
     return _best(found, most)
+
+
+def cosines_with_earlier(
+    matrix: NDArray[np.float32], progress: Progress
+) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
+    """The cosines of all unit rows with those before them, in blocks with the first row and column of each.
+
+    Any other pair of a block has -2. Ends early if cancelled.
+    """
+    progress.what, progress.total = "comparing entries", len(matrix)
+    for top in range(0, len(matrix), _ROWS):
+        if progress.cancelled:
+            return
+        block = matrix[top : top + _ROWS]
+        bottom = top + len(block)
+        for left in range(0, bottom, _COLUMNS):
+            columns = matrix[left : min(left + _COLUMNS, bottom)]
+            cosines = block @ columns.T
+            if left + len(columns) > top:
+                earlier = np.arange(left, left + len(columns)) < np.arange(top, bottom)[:, None]
+                cosines[~earlier] = -2
+            yield top, left, cosines
+        progress.done = bottom
 
 
 def _best(pairs: list[DuplicatePair], most: int) -> list[DuplicatePair]:

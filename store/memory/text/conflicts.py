@@ -53,6 +53,14 @@ class Conflict:
         """Whether the other entry says the same."""
         return self.reason == "says the same"
 
+    @property
+    def has_one_subject(self) -> bool:
+        """Whether either sentence's first telling word is in the other: "Ann …" and "Bob …" may both hold."""
+        first, second = ([*map(str.lower, _WORD.findall(text))] for text in (self.first, self.second))
+        idle = _IDLE | _NEGATIONS
+        begins = [next((word for word in words if word not in idle), "") for words in (first, second)]
+        return begins[0] in second or begins[1] in first
+
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:

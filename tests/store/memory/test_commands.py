@@ -293,3 +293,17 @@ def test_what_a_text_of_lore_lacks_is_named_with_the_worlds(run: Any, tmp_path: 
 def test_a_folder_without_worlds_is_refused(run: Any, tmp_path: Path) -> None:
     with pytest.raises(MemedexError, match="there is no world in"):
         run("worlds", str(tmp_path))
+
+
+def test_the_junk_of_a_memory_is_listed_with_the_merge_that_would_end_it(run: Any) -> None:
+    first = run("store", "Frogs like rain")[1]["memory_id"]
+    second = run("store", "Frogs like rain")[1]["memory_id"]
+    run("store", "Ledgers balance daily")
+    run("store", "Who whistles?")
+    status, found = run("junk")
+    assert (status, found["entries"], found["share"]) == (0, 4, 0.5)
+    assert found["parts"] == {"repeat": 1, "prompt": 1}
+    repeat = found["worst"][0]
+    assert (repeat["id"], repeat["merge"], repeat["merged"]) == (second, [first, second], "Frogs like rain")
+    run("merge", *repeat["merge"], "--yes")
+    assert run("junk")[1]["parts"] == {"prompt": 1}
