@@ -64,7 +64,8 @@ def _meter(memory: Memory, found: Junk) -> None:
     if not found.worst:
         st.success("No entry counts as junk.", icon=":material/check_circle:")
         return
-    rows = {row["id"]: row for row in memory.entries(kind).rows([one.id for one in found.worst])}
+    ids = [id for one in found.worst for id in (one.id, *(reason.other for reason in one.reasons))]
+    rows = {row["id"]: row for row in memory.entries(kind).rows([*dict.fromkeys(ids)])}
     for one in found.worst:
         if one.id in rows:  # removed since
             _entry(memory, kind, one, rows)
@@ -74,6 +75,7 @@ def _entry(memory: Memory, kind: str, one: JunkEntry, rows: dict[str, dict[str, 
     with st.container(border=True, gap="xsmall"):
         for reason in one.reasons:
             st.markdown(f"**{_LABELS[reason.why]}** · {format.plain(reason.words, limit=300)}")
-        listed([line(kind, rows[one.id], text_of(kind, rows[one.id]), lead="")])
+        shown = [one.id, *dict.fromkeys(reason.other for reason in one.reasons if reason.other in rows)]
+        listed(line(kind, rows[id], text_of(kind, rows[id]), lead="") for id in shown)
         if memory.can_write and one.merge:
             duplicates.merge(memory, kind, one.merge[0], one.merge[1:])

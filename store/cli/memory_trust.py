@@ -136,6 +136,16 @@ def junk(call: Call, kind: Kind = KindName.MEMORIES) -> int:
     return call.answered({**asdict(found), "share": found.share, "worst": worst}, lines)
 
 
+@verb("recall-test")
+def recall_test(call: Call, kind: Kind = KindName.MEMORIES) -> int:
+    """Ask for each entry by its most telling words; lists those not among the first five."""
+    with call.reading_memory(kind) as memory:
+        found = call.watch(lambda progress: memory.recall_test(kind, progress=progress))
+    call.say(f"{len(found.unfound):,} of {found.asked:,} {kind} are not found by their own words")
+    lines = [f"{one.id}  {one.text}  (asked: {one.question})" for one in found.unfound]
+    return call.answered(asdict(found), lines)
+
+
 # -- moments and kept contexts ----------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from store.memory.engine.inputs import checked_count
 from store.memory.engine.kind import Row
 from store.memory.engine.places import Places
 from store.memory.exporting import export as exports
-from store.memory.inspect import connections, health, junk, neighbours, probe
+from store.memory.inspect import connections, health, junk, neighbours, probe, recall_test
 from store.memory.inspect.health import MemoryFigures
 from store.memory.kinds import LORE, MEMORIES, NAMES, SESSIONS
 from store.memory.opened import OpenedMemory
@@ -64,6 +64,7 @@ class Memory(OpenedMemory):
     nearest = neighbours.nearest
     near_duplicates = neighbours.near_duplicates
     junk = junk.junk
+    recall_test = recall_test.recall_test
     concerns = health.concerns
     unread_worlds = health.unread_worlds
     check = doctor.check

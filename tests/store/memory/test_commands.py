@@ -307,3 +307,11 @@ def test_the_junk_of_a_memory_is_listed_with_the_merge_that_would_end_it(run: An
     assert (repeat["id"], repeat["merge"], repeat["merged"]) == (second, [first, second], "Frogs like rain")
     run("merge", *repeat["merge"], "--yes")
     assert run("junk")[1]["parts"] == {"prompt": 1}
+
+
+def test_entries_that_their_own_words_do_not_find_are_listed(run: Any) -> None:
+    for _ in range(6):
+        run("store", "Frogs like rain")
+    status, found = run("recall-test")
+    assert (status, found["asked"], len(found["unfound"])) == (0, 6, 1)
+    assert found["unfound"][0]["question"] == "frogs like rain"
