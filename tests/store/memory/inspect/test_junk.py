@@ -144,3 +144,18 @@ def test_only_the_ten_worst_are_named(memory: Memory) -> None:
     remembered(memory, *(f"What is pond {number}?" for number in range(12)))
     found = junk(memory)
     assert (len(found.worst), found.parts["prompt"]) == (10, 12)
+
+
+def test_repeats_are_found_across_the_blocks_that_are_compared_at_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = " ".join(f"word{number}" for number in range(30))
+    first, *_ = remembered(
+        memory, f"{words} pond", *(f"Topic{n} differs{n} wholly{n}" for n in range(9)), f"{words} pond indeed"
+    )
+    whole = junk(memory)
+    monkeypatch.setattr("store.memory.inspect.neighbours._ROWS", 3)
+    monkeypatch.setattr("store.memory.inspect.neighbours._COLUMNS", 2)
+    assert junk(memory) == whole
+    (one,) = whole.worst
+    assert (one.text, one.merge[0]) == (f"{words} pond indeed", first)
