@@ -327,6 +327,7 @@ class LibraryRuntime(Library):
 
     def embed_new(self, *, progress: Progress) -> int:
         """Embed pictures that have no vector yet; returns how many."""
+        self.catalog.check_writable()
         return self._prefetcher.embed_next(progress)
 
     def _read_pictures(self, progress: Progress) -> None:

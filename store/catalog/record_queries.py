@@ -213,9 +213,9 @@ class RecordLists:
         """The fields of sidecars that hold addresses of the web; the most frequent of the newest."""
         return self._fields("j.type = 'text' AND j.value GLOB 'https://*'")
 
-    def numbers(self, filter: Filter, *fields: str) -> dict[str, tuple[float, ...]]:
+    def numbers(self, filter: Filter, field: str, *others: str) -> dict[str, tuple[float, ...]]:
         """The largest number of each of these fields, by address, of the matching records that have all."""
-        return self._listing.numbers(self.catalog, filter, fields)
+        return self._listing.numbers(self.catalog, filter, (field, *others))
 
     def _fields(self, condition: str) -> list[str]:
         """Cached for each generation: every page with a grid asks."""

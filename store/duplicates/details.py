@@ -194,7 +194,7 @@ class DetailIndex:
         """The pictures of which a part seems to lie in this one, itself among them, the likeliest first."""
         with self._lock:  # each array is replaced as a whole
             snapshot = (self._hashes, self._starts, self._rows, self._levels)
-        return _placed(asked, *snapshot) if len(asked.places) else []
+        return _placed(asked, *snapshot) if len(asked.places) and snapshot[0] else []
 
 
 _RECENT = 8  # of so many parts of all, one is ordered again with each refresh

@@ -251,6 +251,7 @@ class Duplicates:
         """
         from store.disk.images import normalise  # Pillow comes along
 
+        self._catalog.actor.check_login()
         content = normalise(picture)
         own = content_hash(content)
         near = self._examiner.like(content)

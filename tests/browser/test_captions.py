@@ -75,7 +75,7 @@ def test_categories_follow_from_the_tags(page: Page, seeded_library: Library) ->
     expect(page.get_by_text("“neo” is not in the taxonomy")).to_be_visible()
     tags.fill("")
     page.keyboard.press("Control+s")
-    expect(state(page)).to_have_text("Saved")
+    expect(state(page)).to_have_text("Tags only")
     stored = seeded_library.get(UNCAPTIONED.address)
     assert (stored.tags, stored.categories) == (["neon", "quite free"], ["style", "other"])
 

@@ -85,6 +85,7 @@ def other(number: int) -> dict[str, Any]:
 DETAIL: dict[str, Any] = {
     "description": "", "tags": [], "caption": {}, "text": None, "unfit": "", "saysUnfit": False,
     "fields": [], "explorer": None, "mentions": {"label": "", "href": "/"}, "history": [],
+    "family": None, "comments": [],
 }  # fmt: skip
 COINS = {ORIGINAL: {"detail": DETAIL, "comparison": {"others": [other(1), other(2)], "count": 2}}}
 REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r", "reasons": ["copycat"]}

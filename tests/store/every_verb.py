@@ -57,6 +57,8 @@ def outcome_of(name: str, verb: Callable[..., Any], arguments: Mapping[str, Any]
     for parameter in () if isinstance(verb, partial) else inspect.signature(verb).parameters.values():
         own = f"{name}.{parameter.name}"
         if own in arguments or parameter.default is parameter.empty:
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                continue
             if parameter.kind is parameter.VAR_KEYWORD:
                 named |= arguments.get(own, {})
                 continue

@@ -269,7 +269,7 @@ export class Listed {
     this.table = new CoinTable(grid, () => grid.model.shown.map((card, at) => ({ card, at })));
     this.buttons = ["Cards", "Table"].map((label) => button("", label, () => this.choose(label)));
     const choice = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
-    grid.tools.join([choice], [this.table.csv]);
+    grid.tools.join([], [choice, this.table.csv]); // verbs come first
     grid.frame.after(this.table.node);
     this.choose(read("memedex-view", "Cards", "localStorage"));
   }

@@ -228,10 +228,10 @@ export class Tools {
     this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while the user presses it
     const folding = [
       ...verbs.slice(ALWAYS).reverse(),
-      ...also,
       this.found,
       everything,
       all,
+      ...[...also].reverse(),
       ...verbs.slice(0, ALWAYS).reverse(),
     ].filter((node) => !node.hidden);
     // From what is folded now, so that as few buttons as possible are moved.

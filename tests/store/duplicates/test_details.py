@@ -33,6 +33,11 @@ def add(db: sqlite3.Connection, packed: list[bytes], *, start: int = 0) -> None:
     db.executemany("INSERT INTO picture_details (image_hash, details) VALUES (?, ?)", rows)
 
 
+def test_nothing_is_found_before_any_picture_was_read() -> None:
+    asked = details.details(normalised_picture(drawing(3)))
+    assert DetailIndex().placed(asked) == []
+
+
 def placed(db: sqlite3.Connection, image: Image.Image) -> list[PlacedPicture]:
     index = DetailIndex()
     index.refresh(db)

@@ -75,6 +75,7 @@ OF_NO_COIN = {
     "calibrations",
     "inbox",
     "checksums",
+    "copilots",
 }
 WITH_THE_RECORD = {"records", "labels", "embeddings", "unfit", "spellings", "suspicions", "unexamined"}
 
