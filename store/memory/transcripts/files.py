@@ -496,7 +496,19 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
         if error.msg != "Extra data":
             raise
         return partial(_lines, path), False
-    return (lambda session: iter([whole] if isinstance(whole, dict) else [])), True
+    if not isinstance(whole, dict):
+        return (lambda _: iter(())), True
+    listed = None if recognised([whole]) else _listed(whole)
+    return (lambda _: iter(listed or [whole])), not listed
+
+
+def _listed(whole: Record) -> list[Any] | None:
+    """The conversations, or messages, of a known program that an object has under some name."""
+    lists = (inner for inner in whole.values() if isinstance(inner, list))
+    for inner in lists:
+        if recognised(one for one in inner[:_SAMPLE] if isinstance(one, dict)):
+            return inner
+    return None
 
 
 def _elements(path: Path, session: Session) -> Iterator[Any]:

@@ -93,7 +93,7 @@ def _take_apart(
                     process.stdin.flush()
                 elif item is not None:
                     write(item)
-        except (EOFError, BrokenPipeError) as error:
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             status = process.wait()
             raise NotWritten(
                 f"the process that read the sessions ended ({status}); what it had read is stored, and "
@@ -101,6 +101,8 @@ def _take_apart(
             ) from error
         finally:
             process.kill()
+            with contextlib.suppress(BrokenPipeError):  # what was not sent goes with it
+                process.stdin.close()
 
 
 class _Writer:

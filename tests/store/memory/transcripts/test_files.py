@@ -79,6 +79,18 @@ def test_a_request_to_googles_api_is_a_session_with_its_instruction(memory: Memo
     assert found == [("system", "Be brief."), ("user", "Why?")]
 
 
+@pytest.mark.parametrize("name", ["conversations", "data"])
+def test_conversations_under_a_name_are_those_of_a_list(memory: Memory, tmp_path: Path, name: str) -> None:
+    said = [{"role": "user", "content": "Who lives here?"}, {"role": "assistant", "content": "A heron."}]
+    sessions = [{"id": "x1", "messages": said}, {"id": "x2", "messages": said[:1]}]
+    (tmp_path / "export.json").write_text(json.dumps({"version": 3, name: sessions}))
+    for new, present in ((3, 0), (0, 3)):
+        report = memory.transcripts.import_sessions([tmp_path / "export.json"])
+        assert (report.messages, report.present, report.refused) == (new, present, [])
+    found = [row["text_content"] for row in memory.transcripts.messages("x1")]
+    assert found == ["Who lives here?", "A heron."]
+
+
 def test_a_message_without_content_is_refused_and_one_without_words_is_not_counted_as_text(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,18 +60,16 @@ def test_what_was_read_stays_if_the_process_is_killed_and_another_import_goes_on
     for name in "abc":
         rows = [{"role": "user", "content": f"{name} {number}"} for number in range(3)]
         lines(tmp_path / f"{name}.jsonl", [*rows, {"role": "tool", "content": "lamp"}])
-    began = list[subprocess.Popen[bytes]]()
-    popen = subprocess.Popen
 
     def begun(*arguments: Any, **keywords: Any) -> "subprocess.Popen[bytes]":
-        began.append(popen(*arguments, **keywords))
-        os.kill(began[0].pid, signal.SIGKILL)
-        return began[0]
+        process = subprocess.Popen(*arguments, **keywords)
+        os.kill(process.pid, signal.SIGKILL)
+        return process
 
-    monkeypatch.setattr(reader.subprocess, "Popen", begun)
+    monkeypatch.setattr(reader, "subprocess", SimpleNamespace(Popen=begun, PIPE=subprocess.PIPE))
     with pytest.raises(NotWritten, match="another import goes on"):
         memory.transcripts.import_sessions([tmp_path])
-    monkeypatch.setattr(reader.subprocess, "Popen", popen)
+    monkeypatch.undo()
     assert memory.transcripts.import_sessions([tmp_path]).messages == 12
 
 
