@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shell.page import forms
 from components.shell.session import resources, session
+from store import close_all
 from store.chroma.follower import ChromaFollower
 from store.jobs.background_worker import Worker
 from store.library import Library
@@ -70,6 +71,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     library = open_library(tmp_path, embedder=Hashed())
     yield library
     library.close()
+    close_all()  # the text memory too, if a page opened it
     settings.cache_clear()
     st.cache_resource.clear()
     st.cache_data.clear()
