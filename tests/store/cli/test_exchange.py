@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from store import close_all
 from store.catalog.filters import Filter
 from store.cli import exchange
 from store.progress import Progress
@@ -132,6 +133,7 @@ def test_a_folder_with_several_systems_is_said_to_be_one_decision_and_undone_by_
     assert "imported 3, already there 0, refused 0" in done.stderr
     undone = run("adopt", tmp_path / "other", "--undo", "--json")
     assert (undone.returncode, len(json.loads(undone.stdout)["done"])) == (0, 3)
+    close_all()  # as the program does when it ends
 
 
 def test_what_is_no_systems_data_and_wrong_names_are_refused(run: Run, tmp_path: Path) -> None:
