@@ -65,6 +65,7 @@ class Library(Reader):
 
     def look_again(self) -> None:
         """Have the workers of a dashboard look for work, although no coin changed."""
+        self.catalog.check_writable()
         self._changed()
 
     # -- verbs that move records ---------------------------------------------------------------------------

@@ -337,6 +337,8 @@ class LibraryRuntime(Library):
             models.read_new_pictures(self)
             if any(job.kind == models.READ_PICTURES.name for job in self.jobs.under_way()):
                 self._reading.wake(after=_NEW_PICTURES)
+        else:
+            self.picture_texts.release()
 
     def _finish_decided(self) -> None:
         """Finish decisions that wait for the disk. Raises LibraryStuck as long as it refuses."""

@@ -357,9 +357,13 @@ class PictureTexts:
             found = picture_rows.unread(db, reader=reader_name(), since=self._since)
         if not found:
             self._since = generation
-            self._reader.release()
-            self._nudity.release()
         return found
+
+    def release(self) -> None:
+        """Let the models go that read pictures, until the next picture."""
+        self._catalog.actor.check_login()
+        self._reader.release()
+        self._nudity.release()
 
     def read_one(self, image_hash: str, address: str) -> TextReading:
         """Read one picture without storing anything. Raises ModelUnavailable if that cannot be done here."""

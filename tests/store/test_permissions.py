@@ -203,7 +203,7 @@ ANSWERS_ALWAYS = {
     "Calibrations.scale", "Catalog.can_write", "Catalog.close", "Catalog.interrupt", "Catalog.is_in_place",
     "Catalog.lock", "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
     "Library.model", "Library.reading_vectors", "Library.wait_for_chroma", "Library.follow_chroma",
-    "Library.actor_name", "Library.look_again", "DeletedItems.can_restore", "SavedSearches.noun",
+    "Library.actor_name", "DeletedItems.can_restore", "SavedSearches.noun",
     "SavedSearches.restore",
     "NamedValues.noun", "NamedValues.restore", "PictureTexts.missing_reader",
 }  # fmt: skip
