@@ -39,6 +39,12 @@ _OTHERS: Mapping[str, str] = {
     "fewer holders": "has fewer holders",
 }
 _LEVELS: Mapping[str, str] = {"shown": "Shown", "one click": "One click", "by itself": "By itself"}
+_EXAMPLES = (
+    rule.Rule("Copies", "reject", other="approved before", reason="copycat"),
+    rule.Rule("Younger twins", "reject", when="dup:exact", other="older", reason="duplicate"),
+    rule.Rule("Nothing to see", "reject", when="faults:blank", reason="no picture"),
+    rule.Rule("Names of others", "hold", when="dup:name", other="approved before"),
+)
 _previews: LruCache[tuple[object, ...], preview.Preview] = LruCache(16)
 
 
@@ -74,8 +80,18 @@ def _draft(library: Library, before: rule.Rule | None, key: str) -> rule.Rule | 
         if typed["name"]:
             st.caption(f":orange[{format.plain(str(error), limit=300)}]")
         else:
-            st.caption("Name it and say which coins it means: what it would do is shown at once.")
+            st.caption(
+                "Name it and say which coins it means: what it would do is shown at once. For example:"
+            )
+            for example in _EXAMPLES:
+                st.button(example.sentence, on_click=_take, args=(example, key))
         return None
+
+
+def _take(example: rule.Rule, key: str) -> None:
+    """Fill the fields of a new rule; nothing is saved."""
+    for field in ("name", "when", "other", "do", "reason"):
+        st.session_state[f"{key}{field}"] = getattr(example, field)
 
 
 def marks(

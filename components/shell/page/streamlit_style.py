@@ -51,6 +51,7 @@ SIDEBAR = """<style>
 [data-testid=stSidebar] [data-testid=stPageLink] p span {font-variant-numeric:tabular-nums}
 [data-testid=stSidebar] [class*=st-key-saved-view] {padding-left:.75rem}
 [data-testid=stSidebar] [class*=st-key-saved-view] a:not(:hover) {background:none}
+[data-testid=stSidebar] [class*=st-key-saved-view] a * {font-weight:400}
 [data-testid=stSidebar] [data-testid=stLayoutWrapper]:has(> .st-key-palette)
   {position:sticky; bottom:.75rem; margin-top:auto}
 [data-testid=stSidebarUserContent], [data-testid=stSidebarUserContent] > div,
