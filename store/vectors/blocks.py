@@ -29,7 +29,7 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -178,37 +178,40 @@ USUAL: NDArray[np.float64] = _USUAL / _USUAL.sum()  # (5,): the share of each fa
 
 @dataclass(eq=False)
 class Segment:
-    """Rows of five matrices side by side, filled from the top; the first `sealed` rows are final."""
+    """Rows of a matrix for each facet, side by side, filled from the top; the first `sealed` rows are final.
+
+    Facets that no coin has are always compared in full: they have no codes, nor a part in `combined`.
+    """
 
     addresses: list[str]
     vectors: dict[Facet, Vector]  # (rows, d) each
     codes: dict[Facet, Codes]
-    present: Mask  # (5, rows)
+    present: Mask  # (facets, rows)
     steps: Vector  # (5, rows)
     errors: Vector  # (rows,): the largest of the five facets
     combined: (
         Quantised  # of each row's facets added up by their usual shares, nothing in a missing one's place
     )
-    sums: NDArray[np.float64]  # (5, d): of all sealed rows
+    sums: NDArray[np.float64]  # (facets, d): of all sealed rows
     sealed: int = 0
     read_ahead: Mapping[Facet, ReadAhead] = field(default_factory=dict)  # of vectors in mapped files
     dead: set[int] = field(default_factory=set)  # the writer's own; snapshots have `SegmentView.rows`
     number: int = 0  # the writer's own
 
     @classmethod
-    def empty(cls, *, rows: int, dimensions: int) -> "Segment":
+    def empty(cls, *, rows: int, dimensions: int, facets: Sequence[Facet] = FACETS) -> "Segment":
         """A segment with room for this many rows."""
         return cls(
             addresses=[],
-            vectors={facet: np.zeros((rows, dimensions), np.float32) for facet in FACETS},
-            codes={facet: np.zeros((rows, dimensions), np.int8) for facet in FACETS},
-            present=np.zeros((len(FACETS), rows), np.bool_),
+            vectors={facet: np.zeros((rows, dimensions), np.float32) for facet in facets},
+            codes={facet: np.zeros((rows, dimensions), np.int8) for facet in facets if facet in FACETS},
+            present=np.zeros((len(facets), rows), np.bool_),
             steps=np.zeros((len(FACETS), rows), np.float32),
             errors=np.zeros(rows, np.float32),
             combined=Quantised(
                 np.zeros((rows, dimensions), np.int8), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
             ),
-            sums=np.zeros((len(FACETS), dimensions)),
+            sums=np.zeros((len(facets), dimensions)),
         )
 
     @property
@@ -226,22 +229,23 @@ class Segment:
         new = slice(self.sealed, len(self.addresses))
         if new.start == new.stop:
             return
+        for number, matrix in enumerate(self.vectors.values()):
+            self.sums[number] += matrix[new].sum(axis=0, dtype=np.float64)
+        if self.codes:
+            self._quantise(new)
+        self.sealed = new.stop
+
+    def _quantise(self, new: slice) -> None:
         combined = np.zeros((new.stop - new.start, self.sums.shape[1]), np.float32)
-        for number, facet in enumerate(FACETS):
+        for number, (facet, codes) in enumerate(self.codes.items()):
             rows = self.vectors[facet][new]
             made = quantise(rows)
-            self.codes[facet][new], self.steps[number, new] = made.codes, made.steps
+            codes[new], self.steps[number, new] = made.codes, made.steps
             np.maximum(self.errors[new], made.errors, out=self.errors[new])
-            self.sums[number] += rows.sum(axis=0, dtype=np.float64)
             if USUAL[number]:
                 combined += rows * np.float32(USUAL[number])
-        made = quantise(combined)
-        self.combined.codes[new], self.combined.steps[new], self.combined.errors[new] = (
-            made.codes,
-            made.steps,
-            made.errors,
-        )
-        self.sealed = new.stop
+        own, made = self.combined, quantise(combined)
+        own.codes[new], own.steps[new], own.errors[new] = made.codes, made.steps, made.errors
 
     def ask(self, rows: NDArray[np.intp], facet: Facet) -> None:
         """Begin to read a facet's vectors of these rows (ascending) from the disk, if they lie there."""
@@ -251,8 +255,8 @@ class Segment:
     def own(self, row: int) -> dict[Facet, Vector]:
         """The vectors of one row by facet, float32; facets that it lacks are left out."""
         return {
-            facet: self.vectors[facet][row]
-            for number, facet in enumerate(FACETS)
+            facet: matrix[row]
+            for number, (facet, matrix) in enumerate(self.vectors.items())
             if self.present[number, row]
         }
 
@@ -267,7 +271,7 @@ class SegmentView:
     segment: Segment
     count: int
     rows: NDArray[np.intp] | None
-    sums: NDArray[np.float64]  # (5, d): of its rows
+    sums: NDArray[np.float64]  # (facets, d): of its rows
 
     @property
     def size(self) -> int:
@@ -433,6 +437,12 @@ class VectorSnapshot:
             if (row := view.row_of.get(address)) is not None:
                 return view.segment.own(row if view.rows is None else int(view.rows[row]))
         raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
+
+    def of(self, addresses: Iterable[str], facet: Facet) -> dict[str, Vector]:
+        """A facet's vectors of those of these records that are here."""
+        found = sorted(self.rows_of(addresses))
+        matrix = self.rows(np.array([row for row, _ in found], np.intp), facet)
+        return dict(zip((address for _, address in found), matrix, strict=True))
 
     def rows_of(self, addresses: Iterable[str]) -> list[tuple[int, str]]:
         """The row of each of these addresses that is in the library, with the address."""

@@ -1,4 +1,4 @@
-"""The library's vectors in memory, for search. Derived from the catalog; `update` keeps them current.
+"""Vectors in memory, for search: the library's, or those of one kind of text. Derived; `update` follows changes.
 
 Rows are in blocks, and are written once. A changed record gets a new row, and a removed one is only missing
 from the next snapshot. A reader takes a snapshot (one attribute, replaced as a whole) and needs no lock,
@@ -8,13 +8,15 @@ change costs at most one block, however large the library is.
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from typing import TypeGuard
 
 import numpy as np
 
 from store.embedding.protocol import Vector, are_unit
+from store.progress import batches
 from store.records import FACETS, Facet
 from store.vectors.blocks import Segment, SegmentView, VectorSnapshot
 
@@ -25,18 +27,20 @@ SEGMENT_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows 
 
 
 class Matrices:
-    """The vectors of the library tier; one writer at a time, any number of readers."""
+    """The vectors of many records, for each facet; one writer at a time, any number of readers."""
 
     def __init__(
         self,
         *,
         dimensions: int,
+        facets: Sequence[Facet] = FACETS,
         block_rows: int = SEGMENT_ROWS,
         blocks: Iterable[Segment] = (),
         generation: int = 0,
     ) -> None:
         """Start empty, or with full blocks that are final."""
         self.dimensions = dimensions
+        self._facets = facets
         self.unusable: list[tuple[str, Facet]] = []  # left out: wrong length, not finite, not unit
         self._block_rows = block_rows
         self._lock = threading.Lock()
@@ -44,8 +48,6 @@ class Matrices:
         self._place: dict[str, int] = {}  # each record's row in its block, plus _PLACES times its number
         for block in blocks:
             self._add(block)
-            start = _PLACES * block.number
-            self._place.update(zip(block.addresses, range(start, start + len(block.addresses)), strict=True))
         self._snapshot = VectorSnapshot(dimensions)
         self._publish(generation)
 
@@ -83,10 +85,17 @@ class Matrices:
             self._publish(self._snapshot.generation + 1 if generation is None else generation)
 
     def _usable(self, address: str, vectors: Vectors) -> dict[Facet, Vector]:
-        usable, faulty = _fitting(vectors, dimensions=self.dimensions)
-        faulty += [facet for facet, vector in usable.items() if not are_unit(vector)]
-        self.unusable += [(address, facet) for facet in faulty]
-        return {facet: vector for facet, vector in usable.items() if facet not in faulty}
+        usable = dict[Facet, Vector]()
+        for facet, own in vectors.items():
+            if self._fits(own) and are_unit(row := np.frombuffer(bytes(own), "<f4")):
+                usable[facet] = row
+            elif own is not None:
+                self.unusable.append((address, facet))
+        return usable
+
+    def _fits(self, vector: Vector | bytes | None) -> TypeGuard[Vector | bytes]:
+        size = 4 * self.dimensions if isinstance(vector, bytes) else self.dimensions
+        return vector is not None and len(vector) == size
 
     def _tombstone(self, address: str) -> None:
         place = self._place.pop(address, None)
@@ -97,23 +106,43 @@ class Matrices:
     def _append(self, address: str, vectors: Mapping[Facet, Vector]) -> None:
         block = self._last
         if block is None or block.is_full:
-            block = Segment.empty(rows=self._block_rows, dimensions=self.dimensions)
-            self._add(block)
+            block = self._add(self._empty())
         row = len(block.addresses)
-        for number, facet in enumerate(FACETS):
+        for number, (facet, matrix) in enumerate(block.vectors.items()):
             if (vector := vectors.get(facet)) is not None:
-                block.vectors[facet][row] = vector
+                matrix[row] = vector
                 block.present[number, row] = True
         block.addresses.append(address)
         self._place[address] = _PLACES * block.number + row
+
+    def _empty(self) -> Segment:
+        return Segment.empty(rows=self._block_rows, dimensions=self.dimensions, facets=self._facets)
+
+    def _filled(self, rows: Sequence[tuple[str, Vectors]]) -> Segment:
+        """A new block of records that are not there yet: at once, which takes a fraction of the time."""
+        block = self._empty()
+        block.addresses += [address for address, _ in rows]
+        for number, (facet, matrix) in enumerate(block.vectors.items()):
+            found = [
+                (row, own) for row, (_, vectors) in enumerate(rows) if (own := vectors.get(facet)) is not None
+            ]
+            fitting = {row: bytes(own) for row, own in found if self._fits(own)}
+            self.unusable += [(block.addresses[row], facet) for row, _ in found if row not in fitting]
+            places = [*fitting]
+            matrix[places] = np.frombuffer(b"".join(fitting.values()), "<f4").reshape(-1, self.dimensions)
+            block.present[number, places] = True
+        return self._add(block)
 
     @property
     def _last(self) -> Segment | None:
         return next(reversed(self._blocks.values()), None)
 
-    def _add(self, block: Segment) -> None:
+    def _add(self, block: Segment) -> Segment:
         block.number = max(self._blocks, default=-1) + 1
         self._blocks[block.number] = block
+        start = _PLACES * block.number
+        self._place.update(zip(block.addresses, range(start, start + len(block.addresses)), strict=True))
+        return block
 
     def _move_out(self, block: Segment) -> None:
         del self._blocks[block.number]
@@ -124,8 +153,8 @@ class Matrices:
     def _seal(self, block: Segment) -> None:
         """Leave out rows that are not of unit length, and quantise the rest."""
         count = len(block.addresses)
-        for number, facet in enumerate(FACETS):
-            rows = block.vectors[facet][:count]
+        for number, (facet, matrix) in enumerate(block.vectors.items()):
+            rows = matrix[:count]
             for row in np.flatnonzero(block.present[number, :count] & ~are_unit(rows)).tolist():
                 self.unusable.append((block.addresses[row], facet))
                 block.present[number, row] = False
@@ -149,6 +178,7 @@ def load(
     rows: Iterable[tuple[str, Vectors]],
     *,
     dimensions: int,
+    facets: Sequence[Facet] = FACETS,
     generation: int = 0,
     block_rows: int = SEGMENT_ROWS,
 ) -> Matrices:
@@ -157,40 +187,16 @@ def load(
     Vectors are the little-endian float32 bytes of the catalog, or arrays. A damaged vector must not keep a
     library from opening: its record is found by its other facets until `doctor` repairs it.
     """
-    matrices = Matrices(dimensions=dimensions, block_rows=block_rows)
+    matrices = Matrices(dimensions=dimensions, facets=facets, block_rows=block_rows)
     # Reading and quantising take about as long as each other: side by side, on two cores.
     with ThreadPoolExecutor(1) as pool:
         settling = []
-        for address, vectors in rows:
-            usable, faulty = _fitting(vectors, dimensions=dimensions)
-            matrices.unusable += [(address, facet) for facet in faulty]
-            matrices._tombstone(address)
-            matrices._append(address, usable)
-            if (block := matrices._last) and block.is_full:
-                settling.append(pool.submit(matrices._seal, block))
-        if (block := matrices._last) and not block.is_full:
-            settling.append(pool.submit(matrices._seal, block))
+        for some in batches(rows, block_rows):
+            settling.append(pool.submit(matrices._seal, matrices._filled(some)))
         for settled in settling:
             settled.result()
     matrices._publish(generation)
     return matrices
-
-
-def _fitting(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], list[Facet]]:
-    usable: dict[Facet, Vector] = {}
-    faulty: list[Facet] = []
-    for facet, vector in vectors.items():
-        if isinstance(vector, bytes):
-            if len(vector) == 4 * dimensions:
-                usable[facet] = np.frombuffer(vector, "<f4")
-            else:
-                faulty.append(facet)
-        elif vector is not None:
-            if vector.shape == (dimensions,):
-                usable[facet] = vector
-            else:
-                faulty.append(facet)
-    return usable, faulty
 
 
 def _view(block: Segment, known: SegmentView | None) -> SegmentView:
@@ -201,7 +207,7 @@ def _view(block: Segment, known: SegmentView | None) -> SegmentView:
         return SegmentView(block, count, None, block.sums.copy())
     living, dead = np.ones(count, np.bool_), sorted(block.dead)
     living[dead] = False
-    for facet in FACETS:
+    for facet in block.vectors:
         block.ask(np.array(dead), facet)
-    gone = [block.vectors[facet][dead].sum(axis=0, dtype=np.float64) for facet in FACETS]
+    gone = [matrix[dead].sum(axis=0, dtype=np.float64) for matrix in block.vectors.values()]
     return SegmentView(block, count, np.flatnonzero(living), block.sums - gone)

@@ -2,22 +2,23 @@
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from store.embedding import multilingual
-from store.embedding.protocol import ForeignReader, TokenEmbedder
+from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import fusion, late_interaction, listing
+from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import EntryHit
 from store.memory.engine.kind import Row
-from store.memory.engine.resident import EntryMatch, EntryScores, ResidentEntries, Where
+from store.memory.engine.resident import TEXT, EntryScores, ResidentEntries, Where
 from store.memory.engine.retrievals import KeptEntry, RetrievedText
 from store.memory.engine.settings import LOCAL
 from store.memory.engine.stored_entries import StoredEntries
+from store.vectors.blocks import VectorSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -42,35 +43,41 @@ class Entries(StoredEntries):
         """The score below which nothing answers a question: measured with LOCAL, so 0 with other models."""
         return self.kind.least if self._model.name == LOCAL else 0.0
 
-    def question(self, text: str) -> NDArray[np.float32]:
+    def question(self, text: str) -> Vector:
         """The vector of a question."""
         return np.asarray(self._model.embedder.embed_texts([text])[0], dtype=np.float32)
 
     def nearest(
-        self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
-    ) -> list[EntryMatch]:
+        self, vector: Vector, *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> dict[str, float]:
         """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
         return self.scores(vector, where).best(n, floor=floor)
 
-    def scores(self, vector: NDArray[np.float32], where: Where | None = None) -> EntryScores:
+    def scores(self, vector: Vector, where: Where | None = None) -> EntryScores:
         """Every entry's cosine with this vector, and whether it passes the filters.
 
         Filters are the kind's own columns, `tags` where it has any, `since` and `until` in UNIX seconds.
         """
-        where = where or {}
-        with self.database.reading() as db:
-            only = listing.ids_passing(db, self.kind, where)
-        known = {column: wanted for column, wanted in where.items() if column in self.kind.filters}
-        return self.resident().scores(vector, known, only=only)
+        snapshot = self.resident()
+        if len(snapshot) and len(vector) != snapshot.dimensions:
+            raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.version}")
+        cosines, passing = np.empty(len(snapshot), np.float32), np.ones(len(snapshot), np.bool_)
+        if where:
+            with self.database.reading() as db:
+                passing = snapshot.mask(listing.ids_passing(db, self.kind, where))
+        snapshot.products(TEXT, vector, out=cosines)
+        return EntryScores(snapshot.addresses, cosines, passing)
+
+    def cosines(self, vector: Vector, ids: Iterable[str]) -> dict[str, float]:
+        """The cosines of these entries with this vector; those without a vector are left out."""
+        return {id: float(own @ vector) for id, own in self.resident().of(ids, TEXT).items()}
 
     def search(
         self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
     ) -> list[tuple[Row, float]]:
         """The entries nearest in meaning with their cosines, best first."""
         found = self.nearest(self.question(text), n=n, where=where, floor=floor)
-        scores = {hit.id: hit.score for hit in found}
-        rows = self.rows([hit.id for hit in found])
-        return [(row, scores[row["id"]]) for row in rows]
+        return [(row, found[row["id"]]) for row in self.rows([*found])]
 
     def best(self, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
         """The n entries that fit the question best by words and meaning together (`fusion.py`).
@@ -80,7 +87,7 @@ class Entries(StoredEntries):
         return self.best_with(question, self.question_or_none(question), n=n, where=where)
 
     def best_with(
-        self, question: str, vector: NDArray[np.float32] | None, *, n: int, where: Where | None = None
+        self, question: str, vector: Vector | None, *, n: int, where: Where | None = None
     ) -> list[EntryHit]:
         """As `best`, for a question that is embedded already; by words alone without a vector."""
         where = where or {}
@@ -90,9 +97,8 @@ class Entries(StoredEntries):
             words = fusion.word_shares(db, self.kind, question, where, limit=pool)
         cosines: dict[str, float] = {}
         if vector is not None:
-            cosines = {hit.id: hit.score for hit in self.nearest(vector, n=pool, where=where)}
-            others = self.resident().vectors(words.keys() - cosines)
-            cosines |= {id: float(own @ vector) for id, own in others.items()}
+            cosines = self.nearest(vector, n=pool, where=where)
+            cosines |= self.cosines(vector, words.keys() - cosines)
         rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
         hits = fusion.fused(rows, self.kind, question, cosines=cosines, words=words)
         return (hits if vector is None else self._compared_by_token(question, hits))[:n]
@@ -139,24 +145,16 @@ class Entries(StoredEntries):
         return self.pinned_first(question, vector, found, n=n, where=where)
 
     def pinned_first(
-        self, question: str, vector: NDArray[np.float32] | None, found: Sequence[EntryHit], *, n: int,
+        self, question: str, vector: Vector | None, found: Sequence[EntryHit], *, n: int,
         where: Where | None = None,
     ) -> list[EntryHit]:  # fmt: skip
         """The pinned entries that pass the filters, and then the first n others of what was found."""
         pinned = self.pinned(where)
         known = {hit.row["id"]: hit for hit in found}
         rows = self.rows([id for id in pinned if id not in known])
-        cosines = (
-            {}
-            if vector is None
-            else {
-                id: float(own @ vector)
-                for id, own in self.resident().vectors(row["id"] for row in rows).items()
-            }
-        )
-        known |= {
-            hit.row["id"]: hit for hit in fusion.fused(rows, self.kind, question, cosines=cosines, words={})
-        }
+        cosines = {} if vector is None else self.cosines(vector, [row["id"] for row in rows])
+        hits = fusion.fused(rows, self.kind, question, cosines=cosines, words={})
+        known |= {hit.row["id"]: hit for hit in hits}
         others = [hit for hit in found if hit.row["id"] not in pinned]
         return [*(known[id] for id in pinned if id in known), *others[:n]]
 
@@ -170,7 +168,7 @@ class Entries(StoredEntries):
         with self.database.reading() as db:
             return listing.recalled(db, self.kind, where or {}, state="never")
 
-    def question_or_none(self, text: str) -> NDArray[np.float32] | None:
+    def question_or_none(self, text: str) -> Vector | None:
         """The vector of a question; None, with the reason in the log, while the model is away."""
         try:
             return self.question(text)
@@ -227,16 +225,15 @@ class Entries(StoredEntries):
             at=self.clock(),
         )  # fmt: skip
 
-    def resident(self) -> ResidentEntries:
-        """The vectors in memory, brought up to date with the file."""
+    def resident(self) -> VectorSnapshot:
+        """The vectors of all entries that have one, by id (`of`, facet TEXT), as they are now."""
         model = self.version
         resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
         if resident is None:
             self._residents.clear()
             resident = self._residents[model] = ResidentEntries(self.kind, model=model)
         with self.database.one_moment() as db:
-            resident.refresh(db)
-        return resident
+            return resident.snapshot(db)
 
 
 def _likeness(hit: Retrieved) -> float:

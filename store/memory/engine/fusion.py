@@ -11,6 +11,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from store.catalog.words import content_words, forms
@@ -81,8 +82,10 @@ def _labelled(
     """The entries that have one of these words in a label, which full text does not know."""
     found = set[str]()
     for label in kind.labels if words else ():
-        rows = db.execute(f"SELECT id, {label} FROM {kind.table} WHERE {filters} AND {label} != '[]'", values)
-        found |= {row["id"] for row in rows if words_in(" ".join(json.loads(row[label])), words)}
+        alike = f"SELECT {label}, json_group_array(id) FROM {kind.table} WHERE {filters} GROUP BY {label}"
+        for labels, ids in db.execute(alike, values):  # most entries share theirs with others
+            if words_in(" ".join(json.loads(labels)), words):
+                found |= {*json.loads(ids)}
     return found
 
 
@@ -126,8 +129,13 @@ def words_in(
     return tuple(
         word
         for word in words
-        if (word in text if cjk_search.runs(word) else not has.isdisjoint(map(_plain, variants(word))))
+        if (word in text if cjk_search.runs(word) else not has.isdisjoint(_as_compared(word, variants)))
     )
+
+
+@lru_cache(maxsize=256)  # a question's words are looked for in hundreds of texts
+def _as_compared(word: str, variants: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    return frozenset(map(_plain, variants(word)))
 
 
 def _words(question: str) -> tuple[str, ...]:

@@ -197,12 +197,11 @@ def recalled(db: sqlite3.Connection, kind: MemoryKind, where: Where, *, state: s
     return [row[0] for row in found]
 
 
-def ids_passing(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> frozenset[str] | None:
-    """The entries that pass, if a filter is one that the vectors in memory do not know; else None."""
-    if where.keys() <= {*kind.filters}:
-        return None
+def ids_passing(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
+    """The entries that pass these filters; as one text, since rows take five times as long."""
     filters, values = conditions(kind, "", where, None)
-    return frozenset(row[0] for row in db.execute(f"SELECT id FROM {kind.table} WHERE {filters}", values))
+    (found,) = db.execute(f"SELECT json_group_array(id) FROM {kind.table} WHERE {filters}", values).fetchone()
+    return list(json.loads(found))
 
 
 def never_recalled(db: sqlite3.Connection, kind: MemoryKind) -> frozenset[str]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from store.memory.engine import point_in_time
 from store.memory.engine.entries import Entries
+from store.memory.engine.resident import TEXT
 from store.memory.engine.retrievals import answers_about
 from store.memory.engine.settings import memory_settings
 from store.memory.inspect.neighbours import NEARLY, cosines_with_earlier
@@ -149,12 +150,11 @@ def _compare(
     progress: Progress,
 ) -> None:
     """Find near repeats and contradictions among entries (id → scope) with different texts."""
-    known, matrix = entries.resident().copied()
-    place = {id: number for number, id in enumerate(known)}
-    ids = [id for id in scopes if id in place]
+    known = entries.resident().of(scopes, TEXT)
+    ids = [id for id in scopes if id in known]
     if not ids:
         return
-    matrix = matrix[[place[id] for id in ids]]
+    matrix = np.stack([known[id] for id in ids])
     numbers = {scope: number for number, scope in enumerate(dict.fromkeys(scopes.values()))}
     codes = np.array([numbers[scopes[id]] for id in ids], np.int32)
     floor = _ABOUT if entries.kind.name in STATEMENTS else NEARLY

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.memory.engine.kind import Row
+from store.memory.engine.resident import TEXT
 from store.memory.kinds import MEMORIES
 from store.memory.opened import OpenedMemory
 from store.progress import Progress
@@ -44,12 +45,12 @@ def around(
 def nearest(memory: OpenedMemory, id: str, *, kind: str = MEMORIES, n: int = 5) -> list[tuple[Row, float]]:
     """The entries of its kind that are nearest to one in meaning, best first, with their cosines."""
     entries = memory.entries(kind)
-    vector = entries.resident().vectors([id]).get(id)
+    vector = entries.resident().of([id], TEXT).get(id)
     if vector is None:
         return []
-    found = [hit for hit in entries.nearest(vector, n=n + 1) if hit.id != id][:n]
-    scores = {hit.id: hit.score for hit in found}
-    return [(row, scores[row["id"]]) for row in entries.rows([hit.id for hit in found])]
+    found = entries.nearest(vector, n=n + 1)
+    others = [other for other in found if other != id][:n]
+    return [(row, found[row["id"]]) for row in entries.rows(others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def near_duplicates(
     100,000 entries of 384 numbers take about a minute and a half on two cores.
     """
     progress = progress or Progress()
-    ids, matrix = memory.entries(kind).resident().copied()
+    snapshot = memory.entries(kind).resident()
+    ids, matrix = snapshot.addresses, snapshot.rows(np.arange(len(snapshot)), TEXT)
     found: list[DuplicatePair] = []
     for top, left, cosines in cosines_with_earlier(matrix, progress):
         for row, column in np.argwhere(cosines >= floor).tolist():

@@ -11,12 +11,13 @@ from typing import Literal
 
 import numpy as np
 
+from store.embedding.protocol import Vector
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import POOL, WEIGHT, EntryHit
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.kind import Row
 from store.memory.engine.listing import never_recalled
-from store.memory.engine.resident import Vector, Where
+from store.memory.engine.resident import Where
 from store.memory.engine.settings import LOCAL
 from store.memory.kinds import MEMORIES, TRANSCRIPTS
 from store.memory.opened import OpenedMemory
@@ -264,7 +265,7 @@ def probe_messages(
     how: Mode = "full_text" if vector is None else mode
     mean, deviation = 0.0, 1.0
     if vector is not None:
-        mean, deviation = _mean_and_deviation(entries.resident().scores(vector, {}).cosines)
+        mean, deviation = _mean_and_deviation(entries.scores(vector).cosines)
 
     def found(where: Where) -> list[MessageHit]:
         return search.search(entries, question, mode=how, where=where, n=n + near, mmr=mmr, vector=vector)

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.resident import TEXT
 
 
 def diverse_order(
     entries: Entries, ids: Sequence[str | None], relevance: Sequence[float], *, n: int, trade_off: float
 ) -> list[int]:
     """The positions of n of these entries by `mmr_ranking`; one without a vector is unlike every other."""
-    known = entries.resident().vectors(id for id in ids if id)
+    known = entries.resident().of((id for id in ids if id), TEXT)
     size = len(next(iter(known.values()))) if known else 1
     vectors = np.zeros((len(ids), size), np.float32)
     for row, id in zip(vectors, ids, strict=True):

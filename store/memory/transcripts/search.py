@@ -8,12 +8,13 @@ from typing import Any, Literal, TypeVar, get_args
 from store.catalog.filters import matching
 from store.catalog.words import content_words, forms
 from store.disk.sqlite_values import marks
+from store.embedding.protocol import Vector
 from store.memory.engine import cjk_search, fusion
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
 from store.memory.engine.listing import MOMENTS, never_recalled
-from store.memory.engine.resident import Vector, Where
+from store.memory.engine.resident import Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.text.mmr import diverse_order
 from store.memory.transcripts.tables import KIND
@@ -135,17 +136,17 @@ def _by_meaning(
     count = 2 * pool
     while True:
         best = scores.best(count)
-        rows = {row["id"]: row["parent_id"] for row in entries.rows([hit.id for hit in best])}
+        rows = {row["id"]: row["parent_id"] for row in entries.rows([*best])}
         if len(set(rows.values())) >= pool or len(best) < count:
             break
         count *= 4
-    for hit in best:
-        if (parent := rows.get(hit.id)) is None:  # removed a moment ago
+    for id, cosine in best.items():
+        if (parent := rows.get(id)) is None:  # removed a moment ago
             continue
         if parent not in found and len(found) == pool:
             continue
-        one = found.setdefault(parent, _Candidate(parent, cosine=hit.score))
-        one.chunks.append(hit.id)
+        one = found.setdefault(parent, _Candidate(parent, cosine=cosine))
+        one.chunks.append(id)
 
 
 def _queries(db: sqlite3.Connection, question: str) -> list[str]:
@@ -286,8 +287,8 @@ def _diverse(
 def _complete(entries: Entries, vector: Vector, candidates: Sequence[_Candidate]) -> None:
     """Add the cosines of those found by words alone; their ranks stay."""
     unscored = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
-    for id, own in entries.resident().vectors(unscored).items():
-        unscored[id].cosine = float(own @ vector)
+    for id, cosine in entries.cosines(vector, unscored).items():
+        unscored[id].cosine = cosine
 
 
 def _hits(entries: Entries, candidates: Sequence[_Candidate]) -> list[MessageHit]:

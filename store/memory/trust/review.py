@@ -137,14 +137,13 @@ def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Fl
     found = []
     entries, lore = memory.kinds[entry.kind], memory.kinds["world_lore"]
     vector = entries.question_or_none(text)
-    for near in entries.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
-        if near.id != entry.target:
-            for row in entries.rows([near.id]):
-                other = _quoted(row[entries.kind.text])
-                found.append(Flag("near-duplicate", f"{other} ({near.id}, cosine {near.score:.2f})"))
+    near = {} if vector is None else entries.nearest(vector, n=2, floor=NEARLY)
+    for row in entries.rows([id for id in near if id != entry.target]):
+        other = _quoted(row[entries.kind.text])
+        found.append(Flag("near-duplicate", f"{other} ({row['id']}, cosine {near[row['id']]:.2f})"))
     lore_vector = vector if lore.model == entries.model else lore.question_or_none(text)
-    known = lore.nearest(lore_vector, n=_COMPARED) if lore_vector is not None else []
-    for row in lore.rows([one.id for one in known if one.id != entry.target]):
+    known = {} if lore_vector is None else lore.nearest(lore_vector, n=_COMPARED)
+    for row in lore.rows([id for id in known if id != entry.target]):
         for conflict in compared([text, row["text"]]):
             if not conflict.is_repetition:
                 reason = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"

@@ -173,8 +173,7 @@ def test_a_change_to_their_model_uses_the_kept_vectors(memory: Memory, tmp_path:
     assert reembed(memory.documents.entries, ada)
     assert ada.requests == []
     found = memory.documents.entries.nearest(np.asarray(rows()[2]["embedding"], np.float32), n=1)
-    assert found[0].id == rows()[2]["id"]
-    assert found[0].score == pytest.approx(1)
+    assert found == {rows()[2]["id"]: pytest.approx(1)}
 
 
 def test_rows_are_taken_once_and_undone_together(memory: Memory, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from store.embedding.active_model import ActiveModel
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.resident import ResidentEntries
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -39,8 +38,7 @@ def test_resident_vectors_follow_every_change_and_search_is_exact(
             else:
                 entries.remove([id])
                 expected.pop(id, None)
-            resident = entries.resident()
-            assert set(resident._ids) == expected.keys()
+            assert set(entries.resident().addresses) == expected.keys()
         question = entries.question("word1 p")
         for where in ({}, {"world_id": "p"}, {"world_id": ["q", "r"]}):
             worlds = where.get("world_id", "pqr")
@@ -51,7 +49,7 @@ def test_resident_vectors_follow_every_change_and_search_is_exact(
             }
             best = sorted(cosines, key=lambda id: (-round(cosines[id], 5), id))[:3]
             found = entries.nearest(question, n=3, where=where)
-            assert [round(hit.score, 4) for hit in found] == [round(cosines[id], 4) for id in best]
+            assert [round(score, 4) for score in found.values()] == [round(cosines[id], 4) for id in best]
 
 
 def test_a_wrong_vector_length_or_filter_is_refused(memory_with_lore: Memory) -> None:
@@ -66,7 +64,6 @@ def test_a_wrong_vector_length_or_filter_is_refused(memory_with_lore: Memory) ->
 
 def test_searching_an_empty_kind_finds_nothing(memory: Memory) -> None:
     assert len(memory.lore.entries.resident()) == 0
-    assert isinstance(memory.lore.entries.resident(), ResidentEntries)
     assert memory.lore.entries.search("anything", n=3) == []
 
 
@@ -86,3 +83,11 @@ def test_loading_vectors_during_an_erase_succeeds(memory: Memory, monkeypatch: p
     monkeypatch.setattr(ActiveModel, "name", property(lambda self: name))
     monkeypatch.setattr(entries.database, "reading", erased_meanwhile)
     assert len(entries.resident()) == 0
+
+
+def test_equal_texts_have_equal_scores_wherever_they_are(memory: Memory) -> None:
+    for number in range(40):
+        memory.lore.add_lore("peaks", f"{number:02}", "dragon treasure" if number % 7 else "dragon fire")
+    entries = memory.lore.entries
+    found = entries.nearest(entries.question("dragon gold"), n=40)
+    assert len(set(found.values())) == 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from store.memory.engine.resident import TEXT
 from store.memory.inspect.neighbours import around, near_duplicates, nearest
 from store.memory.memory import Memory
 from tests.store.memory.inspect.city import add_world_and_session
@@ -36,7 +37,8 @@ def test_near_duplicates_are_all_pairs_above_the_threshold(
         ],
         verb="test",
     )
-    ids, matrix = memory.kinds["memories"].resident().copied()
+    snapshot = memory.kinds["memories"].resident()
+    ids, matrix = snapshot.addresses, snapshot.rows(np.arange(len(snapshot)), TEXT)
     cosines = matrix @ matrix.T
     expected = {frozenset((ids[i], ids[j])) for i, j in np.argwhere(cosines >= 0.7).tolist() if i < j}
     found = near_duplicates(memory, floor=0.7)
