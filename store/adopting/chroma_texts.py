@@ -28,8 +28,7 @@ from store.chroma.foreign import ForeignEntry, opened_copy
 from store.chroma.process import ChromaFailed
 from store.disk.files import read_regular
 from store.errors import CatalogDamaged, MemedexError
-from store.memory.engine.foreign_values import TIMES, moment, time_of
-from store.memory.engine.foreign_vectors import as_vector
+from store.memory.engine.foreign import TIMES, as_vector, moment, time_of
 from store.memory.engine.inputs import as_json, checked_text
 from store.memory.memory import Memory
 from store.memory.story.lore import TIMES_OF_LORE

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import VERB, Adoption
-from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Entries
+from store.memory.engine.foreign import keep_fields, kept_fields
 from store.memory.memory import Memory
 from store.memory.transcripts import reader
 from store.memory.transcripts.files import Session, read_sessions
@@ -65,5 +65,5 @@ def _sessions(path: Path) -> Iterator[Session]:
 def _take_title(adoption: Adoption, passages: Entries, given: SessionTitle) -> None:
     id = facts_id(given.user, given.session)
     with passages.change(VERB, actor=adoption.actor, decision=adoption.decision) as change:
-        if not foreign_metadata.of(change.db, change.kind, [id]):
-            foreign_metadata.store(change, id, {"title": given.title})
+        if not kept_fields(change.db, change.kind, [id]):
+            keep_fields(change, id, {"title": given.title})

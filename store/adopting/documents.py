@@ -17,8 +17,7 @@ from store.errors import BadSource
 from store.memory.documents.documents import checked_protocol
 from store.memory.documents.documents import metadata as metadata_of
 from store.memory.documents.schema import NO_PAGE
-from store.memory.engine.foreign_values import time_of, whole_number
-from store.memory.engine.foreign_vectors import as_vector
+from store.memory.engine.foreign import as_vector, time_of, whole_number
 from store.memory.engine.inputs import checked_text
 from store.memory.engine.vectors import UNKNOWN
 from store.memory.memory import Memory

@@ -10,8 +10,8 @@ from store.adopting.chroma_texts import memory_entry
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import VERB, Adoption, Entry
 from store.disk.files import read_regular
-from store.memory.engine import foreign_metadata
 from store.memory.engine.change import MemoryChange
+from store.memory.engine.foreign import keep_fields, kept_fields
 from store.memory.exporting import notes
 from store.memory.memory import Memory
 from store.memory.transcripts import markdown
@@ -66,14 +66,14 @@ def _has_known(adoption: Adoption, change: MemoryChange, entry: Entry) -> bool:
     if row is None:
         return False
     given, here = (notes.hash_of(one["content"], json.loads(one["tags"])) for one in (new, row))
-    metadata = foreign_metadata.of(change.db, change.kind, [id]).get(id, {})
+    metadata = kept_fields(change.db, change.kind, [id]).get(id, {})
     if given == here:
         adoption.report.present.append(id)
     elif here not in (entry.metadata.get("from"), metadata.get(notes.HASH)):
         adoption.refuse(id, _CHANGED_TWICE)
     else:
         change.upsert({**row, "content": new["content"], "tags": new["tags"]})
-        foreign_metadata.store(change, id, {**metadata, **_kept(entry), notes.HASH: given})
+        keep_fields(change, id, {**metadata, **_kept(entry), notes.HASH: given})
         adoption.report.taken.append(id)
     adoption.progress.done += 1
     return True

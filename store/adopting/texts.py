@@ -14,10 +14,10 @@ from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import checked, unit
 from store.errors import ModelUnavailable
-from store.memory.engine import foreign_metadata, vectors
+from store.memory.engine import vectors
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.entries import Entries
-from store.memory.engine.foreign_vectors import model_name
+from store.memory.engine.foreign import keep_fields, model_name
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
@@ -177,7 +177,7 @@ class Adoption:
             self._store_vector(change, entry, row[text])
         change.upsert(row, table=table)
         if entry.metadata:
-            foreign_metadata.store(change, id, entry.metadata)
+            keep_fields(change, id, entry.metadata)
         known.rows[id] = row
         known.adopted[id] = self.decision
         if entry.is_listed:

@@ -15,9 +15,16 @@ from store.adopting.texts import Adoption, Entry, model_of
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.disk.sqlite_values import marks
 from store.errors import BadSource, MemedexError, ModelUnavailable
-from store.memory.engine import foreign_metadata
-from store.memory.engine.foreign_values import TIMES, moment, time_of, whole_number
-from store.memory.engine.foreign_vectors import as_vector, model_name
+from store.memory.engine.foreign import (
+    TIMES,
+    as_vector,
+    keep_fields,
+    kept_fields,
+    model_name,
+    moment,
+    time_of,
+    whole_number,
+)
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.vectors import UNKNOWN
 from store.memory.memory import Memory
@@ -528,8 +535,8 @@ class _Taking:
         ) as change:
             for row in self._tables.sessions():
                 id = facts_id(str(row.get("user_id")), str(row.get("session_id")))
-                if not foreign_metadata.of(change.db, change.kind, [id]):
-                    foreign_metadata.store(change, id, session_metadata(row))
+                if not kept_fields(change.db, change.kind, [id]):
+                    keep_fields(change, id, session_metadata(row))
 
     def _name_models(self, entries: list[Entry]) -> None:
         """Give each vector its model; the kind's own is only believed if a sample agrees."""

@@ -1,4 +1,4 @@
-"""The words of records: which records a query's words belong to, other spellings, emoji and languages.
+"""The words of records and texts: which records a query's words belong to, other spellings, emoji, languages.
 
     word_shares    relevance of records to a query's words: BM25 over name, ticker, description, captions,
                    tags and the text in the picture
@@ -6,6 +6,8 @@
     in_words       emoji replaced by their Unicode names, because text models ignore 🐸 and captions do not
                    contain it
     written_in     the language of a coin's name, description and captions, as far as their letters tell
+    words_in       those of a question's words that a text has
+    cjk_pairs      the words of Chinese, Japanese and Korean text, which has no spaces between them
 
 A record's share is its BM25 divided by that of the library's best record, so between 0 and 1; a word also
 counts in its singular and plural. Only the best `MOST` records have a share, all others 0. Words of nearly
@@ -18,8 +20,9 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _FIRST = 0x2190  # below are © and ™, which belong to names
 
@@ -91,6 +94,74 @@ def forms(word: str) -> list[str]:
         base = word[:-1]
     plurals = [base + "s", base + "es"] + ([base[:-1] + "ies"] if base.endswith("y") else [])
     return list(dict.fromkeys([word, base, *plurals]))
+
+
+def question_words(question: str) -> tuple[str, ...]:
+    """The telling words of a question; of Chinese, Japanese and Korean the pairs of neighbouring signs."""
+    return (*telling_words(question), *cjk_pairs(question))
+
+
+def telling_words(question: str) -> tuple[str, ...]:
+    """Its content words between signs; all words if none tells more than another, as in "Who" or "May I"."""
+    rest = without_cjk(question)
+    every = dict.fromkeys(re.findall(r"\w+", rest.lower()))
+    return content_words(rest) or (() if cjk_runs(question) else tuple(every)[:_WORDS])
+
+
+def words_in(
+    text: str, words: Sequence[str], *, variants: Callable[[str], Iterable[str]] = forms
+) -> tuple[str, ...]:
+    """Those of these words that a text has, with or without accents, in the singular or the plural.
+
+    `variants` gives another choice of what counts as the same word.
+    """
+    has = set(re.findall(r"\w+", _plain(text)))
+    return tuple(
+        word
+        for word in words
+        if (word in text if cjk_runs(word) else not has.isdisjoint(_as_compared(word, variants)))
+    )
+
+
+@lru_cache(maxsize=256)  # a question's words are looked for in hundreds of texts
+def _as_compared(word: str, variants: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    return frozenset(map(_plain, variants(word)))
+
+
+def _plain(text: str) -> str:
+    """A text in lower case without accents, as full text compares it."""
+    whole = unicodedata.normalize("NFKD", text.lower())
+    return whole if whole.isascii() else "".join(sign for sign in whole if not unicodedata.combining(sign))
+
+
+_SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_RUN = re.compile(f"[{_SIGNS}々〆ー]+")
+_BROKEN = re.compile(f"(?<=[{_SIGNS}、，])[ \t]*\n[ \t]*(?=[{_SIGNS}])")
+_PAIRS = 24  # of a question that are looked for
+
+
+def cjk_runs(text: str) -> list[str]:
+    """The runs of Chinese, Japanese and Korean characters in a text."""
+    return _RUN.findall(text)
+
+
+def cjk_pairs(text: str) -> tuple[str, ...]:
+    """Each run's pairs of neighbouring characters, each once; a run of one character as it is.
+
+    Most of its words have two: an index of trigrams would miss them.
+    """
+    found = (run[at : at + 2] for run in cjk_runs(text) for at in range(max(1, len(run) - 1)))
+    return tuple(dict.fromkeys(found))[:_PAIRS]
+
+
+def without_cjk(text: str) -> str:
+    """The rest of a text."""
+    return _RUN.sub(" ", text)
+
+
+def join_cjk_lines(text: str) -> str:
+    """The text with lines joined where one ends within a sentence in these languages, without a space."""
+    return _BROKEN.sub("", text)
 
 
 def word_shares(db: sqlite3.Connection, text: str) -> WordShares:

@@ -10,11 +10,11 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from store.catalog.words import forms
+from store.catalog.words import forms, question_words, words_in
 from store.memory.engine import pending
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import EntryHit, question_words, searched_text, words_in
+from store.memory.engine.fusion import EntryHit, searched_text
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,

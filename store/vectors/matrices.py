@@ -1,4 +1,4 @@
-"""Vectors in memory, for search: the library's, or those of one kind of text. Derived; `update` follows changes.
+"""Vectors in memory, for search: the library's, or those of one kind of text; `update` follows changes.
 
 Rows are in blocks, and are written once. A changed record gets a new row, and a removed one is only missing
 from the next snapshot. A reader takes a snapshot (one attribute, replaced as a whole) and needs no lock,

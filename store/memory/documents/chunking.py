@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from store.catalog.words import join_cjk_lines
 from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import Heading, headings, section
 from store.memory.documents.readings import is_compared
-from store.memory.engine.cjk_search import join_lines
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP, split_recursively
 
 Place = Mapping[str, Any] | sqlite3.Row  # page, span_start, last_page, span_end
@@ -60,7 +60,7 @@ def cut(
             last = next(part for part in reversed(run) if part.at < end)
             found.append(
                 DocumentChunk(
-                    join_lines(text[start:end]), section(known, start, end),
+                    join_cjk_lines(text[start:end]), section(known, start, end),
                     first.page, first.start + start - first.at, last.page, last.start + end - last.at,
                 )
             )  # fmt: skip
@@ -89,7 +89,7 @@ def parts(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
     The texts are "" if the passage was edited.
     """
     found = texts_at(pages, row)
-    is_edited = join_lines("\n".join(text for _, text in found)) != row["content"]
+    is_edited = join_cjk_lines("\n".join(text for _, text in found)) != row["content"]
     return [(page, "") for page, _ in found] if is_edited else found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID, uuid4, uuid5
 
-from store.catalog.words import content_words
+from store.catalog.words import content_words, words_in
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf, readings
@@ -19,10 +19,9 @@ from store.memory.documents.readings import Rectangle, is_compared
 from store.memory.documents.recognition import ALPHABETS
 from store.memory.documents.recutting import halves, joined
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
-from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput, changed_meanwhile
-from store.memory.engine.fusion import words_in
+from store.memory.engine.foreign import keep_fields, kept_fields
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import Row
 from store.memory.engine.names import check_known
@@ -121,7 +120,7 @@ class Documents:
                 for index, chunk in enumerate(chunks):
                     change.upsert({**_row(source, chunk, index), "id": str(uuid4())})
                 change.upsert(asdict(source), table="sources")
-                foreign_metadata.store(change, source.id, {_PATH: origin})
+                keep_fields(change, source.id, {_PATH: origin})
         self.entries.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
         self.entries.add_token_states([row["id"] for row in self.entries.find(where=where, limit=None)])
@@ -187,8 +186,7 @@ class Documents:
         known = {one.id: one for one in self.sources()}
         with self.entries.database.reading() as db:
             paths = {
-                id: found.get(_PATH)
-                for id, found in foreign_metadata.of(db, self.entries.kind, [*known]).items()
+                id: found.get(_PATH) for id, found in kept_fields(db, self.entries.kind, [*known]).items()
             }
         own = next((id for id, path in paths.items() if origin and path == origin), "")
         name, *longer = names

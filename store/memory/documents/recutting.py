@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from store.catalog.words import join_cjk_lines
 from store.memory.documents.chunking import parts, place_of_letter, texts_at
 from store.memory.documents.readings import is_compared
-from store.memory.engine.cjk_search import join_lines
 from store.memory.engine.kind import Row
 
 _LEAST_OVERLAP = 10  # characters that a passage repeats of the one before it
@@ -20,7 +20,7 @@ def joined(first: Row, second: Row, pages: Sequence[str]) -> dict[str, Any]:
     changed = {"last_page": last if last > first["page"] else None, "span_end": second["span_end"]}
     if all(_is_as_read(row, pages) for row in (first, second)):
         whole = texts_at(pages, {**first, **changed, "last_page": last})
-        return {**changed, "content": join_lines("\n".join(text for _, text in whole))}
+        return {**changed, "content": join_cjk_lines("\n".join(text for _, text in whole))}
     return {**changed, "content": _put_together(first["content"], second["content"])}
 
 

@@ -17,7 +17,7 @@ from store.progress import batches
 
 PENDING = "pending"
 RECALL = "recall"
-ADOPTED = "adopted"  # metadata without a column of their own (`foreign_metadata.py`)
+ADOPTED = "adopted"  # metadata without a column of their own (`foreign.py`)
 BESIDE = (PENDING, RECALL, ADOPTED)  # tables of all kinds whose rows have a history like a kind's own
 _BY_KIND = (RECALL, ADOPTED)  # … with ids that other kinds may use as well
 _AT_ONCE = 500  # ids in one question

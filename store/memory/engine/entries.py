@@ -10,7 +10,7 @@ import numpy as np
 from store.embedding import multilingual
 from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector
 from store.errors import ModelUnavailable, NotWritten
-from store.memory.engine import fusion, late_interaction, listing
+from store.memory.engine import fusion, listing
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import EntryHit
 from store.memory.engine.kind import Row
@@ -110,13 +110,13 @@ class Entries(StoredEntries):
             return hits
         if isinstance(model, ForeignReader) and model.is_foreign(question):
             return hits  # its words are read by the model that reads English alone
-        texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: late_interaction.FIRST]}
+        texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: fusion.FIRST]}
         if self.can_write:
             self.add_token_states([*texts])
-        states = late_interaction.stored_states(self.database, [*texts], model.name)
+        states = fusion.stored_states(self.database, [*texts], model.name)
         lacking = [id for id in texts if id not in states]
         states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
-        return late_interaction.ordered(hits, model.embed_tokens([question])[0], states)
+        return fusion.ordered(hits, model.embed_tokens([question])[0], states)
 
     def add_token_states(self, ids: Sequence[str]) -> None:
         """Compute what late interaction needs of these entries, so that no question waits for it.
@@ -127,7 +127,7 @@ class Entries(StoredEntries):
         model = self._model.embedder
         if self.kind.has_token_states and isinstance(model, TokenEmbedder):
             with contextlib.suppress(NotWritten):
-                late_interaction.add_states(self.database, self.kind, ids, model)
+                fusion.add_states(self.database, self.kind, ids, model)
 
     def not_read(self, text: str) -> str:
         """The sentence that says that this kind's model does not read the language of a text, or ""."""

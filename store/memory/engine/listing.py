@@ -8,8 +8,8 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.history import FORGET, FORGET_VECTORS, IS_UNDONE, PastDecision
+from store.catalog.words import cjk_runs, without_cjk
 from store.disk.sqlite_values import marks
-from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
@@ -244,10 +244,10 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
             raise InvalidInput(f"{kind.name} can be filtered by {known}, not {column}")
         parts.append(f"{column} IN ({', '.join('?' * len(some))})")
         values += some
-    for run in cjk_search.runs(words):
+    for run in cjk_runs(words):
         parts.append(f"instr({kind.text}, ?)")
         values.append(run)
-    if (rest := cjk_search.without_runs(words) if cjk_search.runs(words) else words).strip():
+    if (rest := without_cjk(words) if cjk_runs(words) else words).strip():
         parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM {kind.words} WHERE {kind.words} MATCH ?)")
         values.append(matching(rest))
     if before is not None:

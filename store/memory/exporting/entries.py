@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.memory.documents.documents import metadata as document_metadata
-from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Entries
+from store.memory.engine.foreign import kept_fields
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.vectors import joined, with_any_vector
 
@@ -37,7 +37,7 @@ def batches(entries: Entries, *, model: str = "", table: str = "") -> Iterator[l
             if not rows:
                 return
             last = rows[-1]["rowid_"]
-            came_with = foreign_metadata.of(db, kind, [row["id"] for row in rows])
+            came_with = kept_fields(db, kind, [row["id"] for row in rows])
         yield [ExportEntry(_plain(row), came_with.get(row["id"], {}), row["asked"]) for row in rows]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from store.disk.files import open_regular, read_regular
-from store.memory.engine.foreign_values import moment, time_of, whole_number
+from store.memory.engine.foreign import moment, time_of, whole_number
 from store.memory.text.secrets import masked
 from store.memory.transcripts import databases, markdown
 from store.memory.transcripts.messages import Message, normalised, text_of

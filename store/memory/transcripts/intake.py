@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import insert_rows, marks
-from store.memory.engine import foreign_metadata
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
+from store.memory.engine.foreign import kept_fields
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.secrets import told
@@ -284,7 +284,7 @@ class SessionTitle:
         """Write it, unless it is the same."""
         id = facts_id(self.user, self.session)
         with entries.database.writing() as db:
-            facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
+            facts = kept_fields(db, KIND, [id]).get(id, {})
             if facts.get("title") != self.title:
                 text = json.dumps({**facts, "title": self.title})
                 db.execute(

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from store.catalog.filters import matching
-from store.catalog.words import content_words, forms
+from store.catalog.words import cjk_runs, content_words, forms, question_words
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import Vector
-from store.memory.engine import cjk_search, fusion
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import pair_scores
 from store.memory.engine.inputs import checked_count
 from store.memory.engine.listing import MOMENTS, never_recalled
 from store.memory.engine.resident import Where
@@ -97,7 +97,7 @@ def search(
         _by_meaning(entries, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
         with entries.database.reading() as db:
-            if cjk_search.runs(question):
+            if cjk_runs(question):
                 _by_signs(entries, db, question, where, pool, found)
             else:
                 any(_by_words(db, words, where, pool, found) for words in _queries(db, question))
@@ -193,16 +193,16 @@ def _by_signs(
     found: dict[str, _Candidate],
 ) -> None:
     """Chunks and, without a content type, messages that have parts of a Chinese, Japanese or Korean run."""
-    wanted, best = fusion.question_words(question), dict[str, tuple[float, str | None]]()
+    wanted, best = question_words(question), dict[str, tuple[float, str | None]]()
     conditions, values = _conditions(where, "v")
     texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
-    chunks = cjk_search.scores(db, wanted, rows=texts, values=values)
+    chunks = pair_scores(db, wanted, rows=texts, values=values)
     for row in entries.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
         best.setdefault(row["parent_id"], (-chunks[row["id"]], row["id"]))
     if "content_type" not in where:
         conditions, values = _conditions(where, "t")
         texts = f"SELECT t.id, coalesce(t.text_content, '') AS text FROM transcripts t WHERE {conditions}"
-        for id, score in cjk_search.scores(db, wanted, rows=texts, values=values).items():
+        for id, score in pair_scores(db, wanted, rows=texts, values=values).items():
             rank, chunk = best.get(id, (-score, None))
             best[id] = (min(rank, -score), chunk)
     _note_ranks(best, pool, found)

@@ -14,7 +14,7 @@ from store.disk.sqlite import statements
 from store.disk.sqlite_values import marks
 from store.errors import CatalogTooNew, ForeignFile
 from store.memory.engine import database
-from store.memory.engine.foreign_vectors import as_vector, model_name
+from store.memory.engine.foreign import as_vector, model_name
 from store.memory.engine.kind import MemoryKind
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.text.tokens import count_tokens

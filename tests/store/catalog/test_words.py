@@ -4,7 +4,18 @@ import pytest
 
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
-from store.catalog.words import LANGUAGES, content_words, distance, forms, in_words
+from store.catalog.words import (
+    LANGUAGES,
+    cjk_pairs,
+    cjk_runs,
+    content_words,
+    distance,
+    forms,
+    in_words,
+    join_cjk_lines,
+    without_cjk,
+    words_in,
+)
 from store.library import Library
 from store.reading import statistics
 from store.search.query import Query
@@ -81,3 +92,18 @@ def test_each_language_finds_the_coin_with_its_letters_alone(library: Library) -
 def test_a_language_that_is_not_known_is_named_with_those_that_are() -> None:
     [fault] = parsed("language:klingon").faults
     assert "latin, chinese" in fault
+
+
+def test_words_are_found_in_the_singular_and_the_plural() -> None:
+    assert words_in("Lamps of the city.", ("lamp", "cities", "deep")) == ("lamp", "cities")
+
+
+def test_runs_and_their_pairs() -> None:
+    assert cjk_runs("API 错误 and 再起動") == ["错误", "再起動"]
+    assert cjk_pairs("API 错误 and 再起動 猫") == ("错误", "再起", "起動", "猫")
+    assert without_cjk("API 错误 now").split() == ["API", "now"]
+
+
+def test_lines_are_joined_without_a_space_where_a_sentence_goes_on() -> None:
+    assert join_cjk_lines("备份保存\n九十天。\n下一句") == "备份保存九十天。\n下一句"
+    assert join_cjk_lines("two\nwords 和\nmore") == "two\nwords 和\nmore"

@@ -1,15 +1,20 @@
-"""Words and meaning together: both parts of every hit, in every kind, and words alone without a model."""
+"""Words and meaning together: both parts of every hit, in every kind, words alone, and late interaction."""
 
+import json
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from store.embedding import open_embedder
+from store.embedding.protocol import unit
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import WEIGHT, words_in
+from store.memory.engine.fusion import WEIGHT, closeness, packed, unpacked
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
+from tests.store.memory.earlier import as_of_1_2
 
 
 @pytest.fixture
@@ -113,5 +118,161 @@ def test_near_misses_are_given_when_asked_for(memory: Memory) -> None:
         memory.memories.search_memory("alpha", near_misses=21)
 
 
-def test_words_are_found_in_the_singular_and_the_plural() -> None:
-    assert words_in("Lamps of the city.", ("lamp", "cities", "deep")) == ("lamp", "cities")
+# -- words inside Chinese, Japanese and Korean text ----------------------------------------------------------
+
+TEXTS = {"zh": "安娜对花生过敏。", "ja": "サーバーは毎週日曜に再起動される", "ko": "사용자의고양이는 미소다"}
+ASKED = {"zh": "谁不能吃花生", "ja": "再起動はいつ", "ko": "고양이"}
+
+
+@pytest.fixture
+def filled(memory: Memory, tmp_path: Path) -> Memory:
+    for number, text in enumerate(TEXTS.values()):
+        memory.memories.store_memory(text)
+        memory.lore.add_lore("peaks", str(number), text)
+        memory.session_memory.add_memory("elf_s1", str(number), text)
+        memory.documents.import_document(Path(f"{number}.md"), protocol="aave", content=text.encode())
+    lines = [json.dumps({"role": "user", "content": text}) for text in TEXTS.values()]
+    (tmp_path / "s.jsonl").write_text("\n".join(lines))
+    memory.transcripts.import_sessions([tmp_path / "s.jsonl"])
+    return memory
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("kind", ["memories", "world_lore", "session_memory", "documents"])
+def test_a_word_inside_a_run_is_found_and_listed(filled: Memory, kind: str, language: str) -> None:
+    entries = filled.kinds[kind]
+    hits = entries.best(ASKED[language], n=3)
+    assert [hit.row[entries.kind.text] for hit in hits if hit.words] == [TEXTS[language]]
+    assert hits[0].words > 0
+    inner = {"zh": "花生", "ja": "日曜", "ko": "고양이"}[language]
+    (row,) = entries.find(words=inner)
+    assert row[entries.kind.text] == TEXTS[language]
+    assert entries.find(words=f"{inner} moon") == []
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("mode", ["full_text", "hybrid"])
+def test_transcripts_are_found_by_words_inside_runs(filled: Memory, language: str, mode: str) -> None:
+    best, *_ = filled.transcripts.search(ASKED[language], mode=mode)  # type: ignore[arg-type]
+    assert (best.message["text_content"], best.words_rank) == (TEXTS[language], 1)
+    assert filled.transcripts.search("火星", mode="full_text") == []
+
+
+def test_the_pair_that_few_texts_have_decides(memory: Memory) -> None:
+    for number in range(5):
+        memory.lore.add_lore("peaks", f"x{number}", "什么都没有")
+    memory.lore.add_lore("peaks", "nut", "花生在这里")
+    hits = memory.kinds["world_lore"].best("什么花生", n=6)
+    words = {hit.row["lore_id"]: hit.words for hit in hits}
+    assert words["nut"] > words["x0"] > 0
+
+
+def test_a_word_that_a_papers_line_end_cuts_is_found(memory: Memory) -> None:
+    memory.documents.import_document(Path("a.txt"), protocol="aave", content="备份保存九\n十天。".encode())
+    (passage,) = memory.documents.search("九十")
+    assert passage["content"] == "备份保存九十天。"
+    assert passage["words"] == 1
+
+
+# -- late interaction ----------------------------------------------------------------------------------------
+
+_TEXT = (
+    b"""# Rates
+
+The cat sat on the mat while a dog was asleep.
+
+# Liquidation
+
+"""
+    + b"Filler about nothing in particular, to end the passage here. " * 20
+)
+
+
+def states_of(memory: Memory) -> list[sqlite3.Row]:
+    with memory.documents.entries.database.reading() as db:
+        return db.execute("SELECT * FROM token_states").fetchall()
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Memory:
+    """A memory with the model that is installed with the program."""
+    with Memory.open(tmp_path / "real") as memory:
+        yield memory
+
+
+def test_closeness_is_the_mean_of_each_tokens_best_match() -> None:
+    question = np.array([[1, 0], [0, 1]], np.float32)
+    entry = np.array([[0.6, 0.8], [1, 0]], np.float32)
+    assert closeness(question, entry) == pytest.approx((1 + 0.8) / 2)
+    assert closeness(question, entry[:0]) == 0
+
+
+def test_states_are_stored_at_four_bits_a_number() -> None:
+    states = unit(np.random.default_rng(0).standard_normal((50, 384)).astype(np.float32))
+    stored = packed(states)
+    assert len(stored) == 50 * 384 // 2
+    cosines = (unpacked(stored, 384) * states).sum(axis=1)
+    assert cosines.min() > 0.98
+    assert packed(states[:0]) == b""
+    assert unpacked(b"", 384).shape == (0, 384)
+
+
+def test_an_import_has_the_states_of_every_passage_and_a_search_says_its_closeness(real: Memory) -> None:
+    real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+    assert len(states_of(real)) == real.documents.entries.count() > 1
+    found = real.documents.search("Where did the animal take a nap?")
+    assert "dog was asleep" in found[0]["content"]
+    assert [hit["late_interaction"] for hit in found] == sorted(
+        (hit["late_interaction"] for hit in found), reverse=True
+    )
+    assert found[0]["score"] == pytest.approx(found[0]["late_interaction"], abs=1e-4)
+
+
+def test_states_go_with_their_text_and_are_computed_again_by_a_question(real: Memory) -> None:
+    real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+    entry = real.documents.entries.find()[0]["id"]
+    real.documents.entries.edit(entry, content="Wholly different words")
+    assert entry not in {row["id"] for row in states_of(real)}
+    real.documents.search("different")
+    assert entry in {row["id"] for row in states_of(real)}
+    real.documents.remove_document("aave", "a.md")
+    assert states_of(real) == []
+
+
+@pytest.mark.slow
+def test_what_is_not_among_the_first_never_scores_higher(real: Memory) -> None:
+    text = "\n\n".join(f"# Part {n}\n\n" + f"Words of part {n} about rates. " * 20 for n in range(40))
+    real.documents.import_document(Path("a.md"), protocol="aave", content=text.encode())
+    hits = real.documents.entries.best("What about rates?", n=100)
+    assert len(hits) > 31
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.late_interaction is None for hit in hits] == [False] * 30 + [True] * (len(hits) - 30)
+
+
+def test_a_question_in_a_language_that_the_model_does_not_read_is_left_to_words(real: Memory) -> None:
+    real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+    assert all("late_interaction" not in hit for hit in real.documents.search("清算价格是多少?"))
+
+
+def test_a_foreign_question_is_not_compared_word_by_word_with_english_passages(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "res") as memory:
+        memory.documents.entries.use(open_embedder("offline"))
+        memory.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+        assert all("late_interaction" not in hit for hit in memory.documents.search("清算价格是多少?"))
+        assert any("late_interaction" in hit for hit in memory.documents.search("What about liquidation?"))
+
+
+def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "old") as memory:
+        memory.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+        path = memory.places.former("documents")
+    as_of_1_2(tmp_path / "old")
+    with sqlite3.connect(path) as db:
+        db.executescript(
+            "DROP TRIGGER token_states_removed; DROP TRIGGER token_states_changed; DROP TABLE token_states; "
+            "DROP TABLE checksums; PRAGMA user_version = 4"
+        )
+    db.close()
+    with Memory.open(tmp_path / "old") as memory:
+        assert "late_interaction" in memory.documents.search("asleep")[0]
+        assert states_of(memory)

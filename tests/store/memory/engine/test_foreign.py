@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.memory.engine.foreign_values import moment, time_of, whole_number
+from store.memory.engine.foreign import moment, time_of, whole_number
 
 
 @pytest.mark.parametrize(
