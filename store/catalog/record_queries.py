@@ -147,7 +147,7 @@ class RecordLists:
         self.layout = layout
         self._listing = Listing()
         self._labels: LruCache[tuple[str, Filter, int, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
-        self._names: LruCache[tuple[str, int], list[str]] = LruCache(4)
+        self._names: LruCache[int, list[str]] = LruCache(4)
 
     @property
     def actor_name(self) -> str:
@@ -207,31 +207,27 @@ class RecordLists:
 
         Where several fields hold a number of one name, such as h24, the name says of which: volume h24.
         """
-        return {field: by_number(field) for field in self._fields(_IS_NUMBER)}
-
-    def link_fields(self) -> list[str]:
-        """The fields of sidecars that hold addresses of the web; the most frequent of the newest."""
-        return self._fields("j.type = 'text' AND j.value GLOB 'https://*'")
+        return {field: by_number(field) for field in self._number_fields()}
 
     def numbers(self, filter: Filter, field: str, *others: str) -> dict[str, tuple[float, ...]]:
         """The largest number of each of these fields, by address, of the matching records that have all."""
         return self._listing.numbers(self.catalog, filter, (field, *others))
 
-    def _fields(self, condition: str) -> list[str]:
+    def _number_fields(self) -> list[str]:
         """Cached for each generation: every page with a grid asks."""
         generation = self.generation
-        if (known := self._names.get((condition, generation))) is not None:
+        if (known := self._names.get(generation)) is not None:
             return known
         newest = "SELECT s.text FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
         found = self.catalog.rows(
             f"SELECT j.key, j.path FROM ({newest} ORDER BY r.id DESC LIMIT ?) one, json_tree(one.text) j "
             f"WHERE typeof(j.key) = 'text' AND j.path NOT LIKE '$.caption%' AND j.path NOT LIKE '%]%' "
-            f"AND j.key NOT IN ({marks(_NO_MEASURES)}) AND {condition} "
+            f"AND j.key NOT IN ({marks(_NO_MEASURES)}) AND {_IS_NUMBER} "
             f"GROUP BY j.key, j.path ORDER BY j.path LIKE '$%{ORIGINAL}%', count(*) DESC, j.key LIMIT ?",
             [_NEWEST, *_NO_MEASURES, _FIELDS],
         )
         keys = Counter(key for key, _ in found)
-        self._names[condition, generation] = names = [
+        self._names[generation] = names = [
             key if keys[key] == 1 else " ".join([*re.findall(r'[^$."]+', path), key]) for key, path in found
         ]
         return names

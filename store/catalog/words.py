@@ -119,13 +119,14 @@ def words_in(
     return tuple(
         word
         for word in words
-        if (word in text if cjk_runs(word) else not has.isdisjoint(_as_compared(word, variants)))
+        if (not has.isdisjoint(alike) if (alike := _as_compared(word, variants)) else word in text)
     )
 
 
 @lru_cache(maxsize=256)  # a question's words are looked for in hundreds of texts
 def _as_compared(word: str, variants: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    return frozenset(map(_plain, variants(word)))
+    """The forms that count as this word; none for signs that may be anywhere in a run."""
+    return frozenset() if cjk_runs(word) else frozenset(map(_plain, variants(word)))
 
 
 def _plain(text: str) -> str:

@@ -55,29 +55,22 @@ class Matrices:
         """The matrices as they are now; stays valid for as long as the caller keeps it."""
         return self._snapshot
 
-    def upsert(self, address: str, vectors: Vectors) -> None:
-        """Add or replace one record."""
-        self.update([(address, vectors)])
-
-    def remove(self, address: str) -> None:
-        """Remove one record, if it is there."""
-        self.update([(address, None)])
-
     def update(self, changes: Iterable[tuple[str, Vectors | None]], *, generation: int | None = None) -> None:
         """Replace or (None) remove records; readers see all of the changes or none.
 
         Vectors that cannot be used are left out, as in `load`. `generation` is the catalog's generation after
         these changes; by default one more than before.
         """
-        rows = [
-            (address, None if vectors is None else self._usable(address, vectors))
-            for address, vectors in changes
-        ]
+        rows = dict(changes)
+        new = [(address, vectors) for address, vectors in rows.items() if vectors is not None]
+        whole = len(new) - len(new) % self._block_rows
         with self._lock:
-            for address, row in rows:
+            for address in rows:
                 self._tombstone(address)
-                if row is not None:
-                    self._append(address, row)
+            for some in batches(new[:whole], self._block_rows):
+                self._seal(self._filled(some))
+            for address, vectors in new[whole:]:
+                self._append(address, self._usable(address, vectors))
             for block in [
                 block for block in self._blocks.values() if 2 * len(block.dead) > len(block.errors)
             ]:

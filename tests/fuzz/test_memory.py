@@ -94,7 +94,7 @@ def test_any_transcript_is_imported_or_refused(
 def test_any_pdf_is_read_or_refused(content: bytes, page: int, passage: str) -> None:
     with bounded():
         try:
-            texts = pdf.page_texts(content, name="p.pdf")
+            texts = pdf.read(content, name="p.pdf").pages
         except BadSource:
             return
         "".join(texts).encode()

@@ -52,11 +52,6 @@ def is_pdf(content: bytes, *, name: str) -> bool:
     return content.lstrip()[:5] == b"%PDF-" or Path(name).suffix.lower() == SUFFIX
 
 
-def page_texts(content: bytes, *, name: str) -> list[str]:
-    """The text of each page, "" for one without. Raises BadSource if it cannot be read."""
-    return read(content, name=name).pages
-
-
 @dataclass(frozen=True, slots=True)
 class PdfText:
     """The text of each page, and the lines of what is neither header, footer nor table of contents."""

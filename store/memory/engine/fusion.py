@@ -95,8 +95,12 @@ def _labelled(
     """The entries that have one of these words in a label, which full text does not know."""
     found = set[str]()
     for label in kind.labels if words else ():
-        alike = f"SELECT {label}, json_group_array(id) FROM {kind.table} WHERE {filters} GROUP BY {label}"
-        for labels, ids in db.execute(alike, values):  # most entries share theirs with others
+        rows = db.execute(  # most entries share theirs with others
+            f"SELECT {label}, json_group_array(id) FROM {kind.table} WHERE {filters} AND {label} != '[]' "
+            f"GROUP BY {label}",
+            values,
+        )
+        for labels, ids in rows:
             if words_in(" ".join(json.loads(labels)), words):
                 found |= {*json.loads(ids)}
     return found

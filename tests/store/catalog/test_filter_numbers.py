@@ -95,5 +95,4 @@ def test_columns_of_a_table_are_numbers_if_they_are_nothing_else(library: Librar
     library.add([replace(coin(2), picture=picture(2))])  # with the bytes and the size of its original
     first = list(library.number_orders().items())[:2]
     assert first == [("Volume (24h)", "number:volume24h"), ("sold", "number:sold")]
-    assert library.link_fields() == ["site"]
     assert named(library, "volume24h:>1k sold:<0") == {"Coin 1"}

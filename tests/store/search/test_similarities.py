@@ -82,11 +82,11 @@ def test_a_repeated_query_finds_new_records() -> None:
     asking = Search(matrices, embedder=five_words)
     query = Query((Part(text="frog"),))
     assert pairs_of(asking.search(query)) == [("local-a", 0.0)]
-    matrices.upsert("local-b", {"entity": unit(1)})
+    matrices.update([("local-b", {"entity": unit(1)})])
     assert pairs_of(asking.search(query)) == [("local-b", 1.0), ("local-a", 0.0)]
-    matrices.remove("local-a")
+    matrices.update([("local-a", None)])
     assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
-    matrices.upsert("local-b", {"entity": unit(0, 1)})  # as many as before
+    matrices.update([("local-b", {"entity": unit(0, 1)})])  # as many as before
     assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
     assert five_words.requests == ["frog"]  # the model is not asked twice
 

@@ -69,26 +69,26 @@ def test_an_empty_library_has_no_rows() -> None:
 
 def test_a_new_record_is_available_immediately() -> None:
     matrices = Matrices(dimensions=DIMENSIONS)
-    matrices.upsert("coin", {"image": unit(3, 4)})
+    matrices.update([("coin", {"image": unit(3, 4)})])
     assert products(matrices.snapshot(), "image")["coin"] == pytest.approx(0.6 + 2 * 0.8)
 
 
 def test_upserting_a_record_replaces_all_its_vectors() -> None:
     matrices = Matrices(dimensions=DIMENSIONS)
-    matrices.upsert("coin", {"image": unit(1), "visual": unit(0, 1)})
-    matrices.upsert("coin", {"image": unit(0, 0, 1)})
+    matrices.update([("coin", {"image": unit(1), "visual": unit(0, 1)})])
+    matrices.update([("coin", {"image": unit(0, 0, 1)})])
     assert contents(matrices.snapshot()) == {"coin": {"image": [0, 0, 1, 0]}}
 
 
 def test_removing_an_unknown_record_changes_nothing() -> None:
     matrices = load([("coin", {"image": unit(1)})], dimensions=DIMENSIONS)
-    matrices.remove("another")
+    matrices.update([("another", None)])
     assert list(contents(matrices.snapshot())) == ["coin"]
 
 
 def test_each_change_increments_the_generation_unless_one_is_given() -> None:
     matrices = load([], dimensions=DIMENSIONS, generation=5)
-    matrices.upsert("coin", {})
+    matrices.update([("coin", {})])
     assert matrices.snapshot().generation == 6
     matrices.update([("coin", None)], generation=12)
     assert matrices.snapshot().generation == 12
@@ -165,7 +165,7 @@ def test_a_snapshot_does_not_change_when_the_library_changes() -> None:
 def test_changing_one_record_repeatedly_uses_no_more_memory() -> None:
     matrices = load([(address, {"image": unit(1)}) for address in "abc"], dimensions=DIMENSIONS, block_rows=8)
     for number in range(1, 1_000):
-        matrices.upsert("b", {"image": unit(number, 1)})
+        matrices.update([("b", {"image": unit(number, 1)})])
     snapshot = matrices.snapshot()
     assert len(snapshot.segments) <= 2
     assert contents(snapshot)["b"] == {"image": unit(999, 1).tolist()}
@@ -238,7 +238,7 @@ def test_a_change_lists_the_records_of_its_own_block_alone() -> None:
     before = matrices.snapshot()
     lists = [view.row_of for view in before.segments]
     assert before.rows_of(["5", "nobody", "0"]) == [(5, "5"), (0, "0")]
-    matrices.remove("2")
+    matrices.update([("2", None)])
     after = matrices.snapshot()
     assert [view.row_of is known for view, known in zip(after.segments, lists, strict=True)] == [
         True,

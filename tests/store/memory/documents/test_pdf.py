@@ -12,7 +12,7 @@ from PIL import Image
 
 from store.errors import BadSource
 from store.memory.documents.headings import typeset_headings
-from store.memory.documents.pdf import marks, page_picture, page_texts, read
+from store.memory.documents.pdf import marks, page_picture, read
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.settings import settings
@@ -147,7 +147,7 @@ def test_a_missing_file_is_named(memory: Memory, tmp_path: Path) -> None:
 )
 def test_a_citation_covers_the_words_on_a_page_cut_and_turned_in_any_way(box: str) -> None:
     content = small_pdf("The vault opens at dawn", box=box)
-    (text,) = page_texts(content, name="p.pdf")
+    (text,) = read(content, name="p.pdf").pages
     (mark,) = marks(content, name="p.pdf", page=1, passage=text)
     ink = np.asarray(Image.open(BytesIO(page_picture(content, name="p.pdf", page=1))).convert("L")) < 128
     left, top, right, bottom = np.multiply(mark, [*ink.shape[::-1]] * 2)
