@@ -224,7 +224,7 @@ class Library(Reader):
         """Add a comment to these records, rejected ones too; who wrote it when stays with it."""
         written = edits.with_comment(text, who=actor or self.actor_name, at=time.time())
         return self._transitions.rewrite(
-            "comment", addresses, written, actor=actor, decision=decision, in_trash=True
+            "comment", addresses, written, actor=actor, decision=decision, reason=text.strip(), in_trash=True
         )
 
     def flag(

@@ -27,8 +27,8 @@ _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400"
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `name:frog`, "
     "`ticker:PEPE`, `address:So1*`, `after:2025-01`, "
-    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `faults:blurred`, "
-    "`language:chinese`, "
+    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `comment:scam`, `unfit:no`, "
+    "`faults:blurred`, `language:chinese`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     "`has:visual`, `length:>200`, `length:visual<80`, `volume:>10k` (any of its numbers); "
     '`tag:"two words"` for a tag with a space. '

@@ -346,6 +346,7 @@ def filter_text(chosen: Filter) -> str:
         limits = [f"{least:,} or more"] if least is not None else []
         limits += [f"{most:,} or fewer"] if most is not None else []
         parts.append(f"{' and '.join(limits)} characters of {facet}")
+    parts += [f"comments with {format.plain(text) or 'anything'}" for text in chosen.comments]
     if chosen.family:
         parts.append(f"the family of {format.plain(chosen.family)}")
     if chosen.coin_set:

@@ -184,6 +184,7 @@ CHANGES: Mapping[str, Change] = {
     "set": _in_set,
     "family": lambda filter, value: replace(filter, family=value),
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
+    "comment": lambda filter, value: replace(filter, comments=_added(filter.comments, value.rstrip("*"))),
     "name": lambda filter, value: replace(filter, names=_added(filter.names, value)),
     "ticker": lambda filter, value: replace(filter, ticker=value.removeprefix("$")),
     "address": lambda filter, value: replace(filter, address=value),

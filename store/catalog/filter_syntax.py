@@ -45,12 +45,14 @@ KEYS = (
     "decided",
     "set",
     "family",
+    "comment",
 )
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
 _NEED_VALUE = (
     "tag", "category", "name", "ticker", "address", "words", "text", "source", "reason", "by", "family",
+    "comment",
 )  # fmt: skip
 
 
@@ -198,6 +200,7 @@ def nodes(filter: Filter) -> list[Node]:
         ("category", filter.categories),
         ("has", filter.having),
         ("text", filter.picture_texts),
+        ("comment", tuple(text or "*" for text in filter.comments)),
         ("name", filter.names),
         ("ticker", (filter.ticker,) if filter.ticker else ()),
         ("address", (filter.address,) if filter.address else ()),

@@ -1,5 +1,6 @@
 """A filter of records, and the conditions that it sets."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from store.catalog import blockers, coin_sets, families, history, words
 from store.disk.sqlite_values import marks
-from store.records import Facet, Tier, as_stored
+from store.records import COMMENTS, Facet, Tier, as_stored
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
 REJECTED_FOR = (
@@ -51,6 +52,11 @@ _OF_FIELD = (
     f"? IN ({_compared('j.key')}, iif(j.path = '$', NULL, {_compared('j.fullkey', marks=_IN_PATHS)}))"
 )
 _NUMBER = f"EXISTS (SELECT 1 {_OF_FIELD} AND CAST(j.value AS REAL) {{sign}} ?)"
+_COMMENTED = (  # any of these spellings, since SQLite lowers the letters of English alone
+    f"EXISTS (SELECT 1 FROM sidecars s, json_each(s.text, '$.{COMMENTS}') c, json_each(?) typed "
+    f"WHERE s.hash = r.sidecar_hash AND instr(s.text, '{COMMENTS}') "
+    "AND instr(lower(iif(c.type = 'object', c.value ->> '$.text', NULL)), lower(typed.value)))"
+)
 LARGEST = f"(SELECT max(CAST(j.value AS REAL)) {_OF_FIELD})"  # of a field of a row `r` of records; else null
 
 
@@ -102,6 +108,7 @@ class Filter:
     faults: tuple[str, ...] = ()  # of the picture, all of these; "yes" is any
     language: str = ""  # letters of which the texts have (store/catalog/words.py)
     picture_texts: tuple[str, ...] = ()  # words in the picture, all of these
+    comments: tuple[str, ...] = ()  # what people's comments contain, all of these; "": anything
     names: tuple[str, ...] = ()  # words in the name, all of these
     ticker: str = ""  # in any case of letters; with `*` at its end, the beginning …
     address: str = ""  # … as of the address
@@ -192,6 +199,9 @@ def _words(filter: Filter) -> Iterator[FilterCondition]:
         for text in texts:
             asked = f"{{{column}}} : ({matching(text)})"
             yield FilterCondition(values=(asked,), selects=(by_words,), reads_words=True, is_listed=True)
+    for text in filter.comments:
+        spellings = [text, text.lower(), text.capitalize(), text.upper()]
+        yield FilterCondition(_COMMENTED, (json.dumps(spellings),))
     for column, text in (("ticker", filter.ticker), ("address", filter.address)):
         if text:
             compared, value = ("GLOB", f"{_globbed(text[:-1])}*") if text.endswith("*") else ("=", text)

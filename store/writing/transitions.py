@@ -91,6 +91,7 @@ class Transitions:
         sources: Mapping[Facet, CaptionSource] | None = None,
         decision: str | None = None,
         progress: Progress | None = None,
+        reason: str = "",
         in_trash: bool = False,
     ) -> Outcome:
         """Edit these records' sidecars with `written`; `in_trash` includes those in the trash.
@@ -100,7 +101,7 @@ class Transitions:
         """
         done, left = self._done_and_left(addresses, decision)
         outcome = Outcome()
-        decided = self._catalog.decide(verb, actor=actor, sources=sources, id=decision)
+        decided = self._catalog.decide(verb, actor=actor, reason=reason, sources=sources, id=decision)
 
         def rewritten(record: Record, state: State, payload: Payload) -> State:
             if record.tier == "trash" and not in_trash:

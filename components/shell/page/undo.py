@@ -93,7 +93,7 @@ def said(outcome: Outcome, done: str) -> str:
 
 
 _NAMED = 2  # records that a decision is told by; of more, how many
-_NAME = 32  # characters
+_NAME, _SAID = 32, 120  # characters
 
 
 def sentence(library: Reader, decision: PastDecision) -> str:
@@ -113,7 +113,10 @@ def _did(library: Reader, verb: str, decision: PastDecision, put: Callable[[str]
     names = [put(name or format.shortened(address)) for name, address in called]
     if not names and decision.count:  # a verdict changes no record
         return format.did(verb, format.counted(decision.count, "pair"))
-    return format.did(verb, " and ".join(names)) if names else format.done(verb)
+    did = format.did(verb, " and ".join(names)) if names else format.done(verb)
+    if verb == "comment" and events and called[0][0] == events[0].name:  # else safe mode hides the coin
+        did += f": “{format.plain(events[0].reason, limit=_SAID)}”"
+    return did
 
 
 def undone_text(library: Reader, verb: str, reversed_: str | None, *, by: str | None) -> str:

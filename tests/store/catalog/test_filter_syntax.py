@@ -45,6 +45,7 @@ FILTERS = st.builds(
     ).map(tuple),
     coin_set=st.just("") | st.from_regex(r"\A[0-9a-f]{10}\Z"),
     names=st.lists(LABELS, unique=True).map(tuple),
+    comments=st.lists(LABELS.filter(lambda text: not text.endswith("*")), unique=True).map(tuple),
     ticker=st.just("") | LABELS.filter(lambda ticker: not ticker.startswith("$")),
     address=st.just("") | LABELS,
     rejected_for=st.none() | LABELS.filter(lambda reason: reason.lower() != "none"),
@@ -200,8 +201,12 @@ def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
 
 
 def test_an_unknown_filter_is_answered_with_every_one_that_may_stand_there() -> None:
-    assert parsed("zzzz:bar").faults[0].endswith("decided, set, family and tier.")
-    assert parsed("zzzz:bar", base=Filter(tier="pending")).faults[0].endswith("by, decided, set and family.")
+    assert parsed("zzzz:bar").faults[0].endswith("decided, set, family, comment and tier.")
+    assert (
+        parsed("zzzz:bar", base=Filter(tier="pending"))
+        .faults[0]
+        .endswith("by, decided, set, family and comment.")
+    )
 
 
 def test_a_name_a_ticker_and_an_address_find_their_coin(library: Library) -> None:

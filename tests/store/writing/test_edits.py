@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from store.catalog import record_queries
+from store.catalog import filter_syntax, record_queries
 from store.catalog.filters import Filter
 from store.importing import candidates
 from store.importing.candidate import Candidate, RemoteLogo
@@ -413,6 +413,34 @@ def test_a_comment_is_undone_and_an_empty_or_endless_one_is_refused(said_of: Lib
         outcome = said_of.comment([address(1)], text)
         assert "a comment has 1 to 2,000 characters" in outcome.refused[0].reason
     assert said_of.get(address(1)).comments == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("comment:rug", [1]),
+        ('comment:"RUG pull"', [1]),
+        ("comment:луна", [2]),
+        ("comment:*", [1, 2]),
+        ("-comment:rug", [2, 3, 4]),
+        ("comment:rug comment:луна", []),
+        ("comment:12", []),
+    ],
+)
+def test_coins_are_found_by_what_people_said_of_them(said_of: Library, line: str, found: list[int]) -> None:
+    said_of.add([coin(3, review_comments="12 rugs"), coin(4, review_comments=["rug", 12, None])])
+    said_of.comment([address(1)], "A Rug pull", actor="ann")
+    said_of.comment([address(2)], "Луна", actor="ann")
+    passing = said_of.find(filter_syntax.parsed(line).filter)
+    assert sorted(record.address for record in passing) == sorted(map(address, found))
+    said_of.undo(actor="ann")
+    assert address(2) not in said_of.addresses(filter_syntax.parsed("comment:луна").filter)
+
+
+def test_a_comment_stands_in_the_history_as_it_was_written(said_of: Library) -> None:
+    said_of.comment([address(1)], " a copy, *see* X ", actor="ann")
+    event = said_of.history(address=address(1), limit=1)[0]
+    assert (event.verb, event.actor, event.reason) == ("comment", "ann", "a copy, *see* X")
 
 
 def test_what_a_foreign_sidecar_calls_comments_is_kept_and_not_shown(library: Library) -> None:

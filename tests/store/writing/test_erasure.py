@@ -28,7 +28,8 @@ from tests.store.world import FaultInjector, PowerCut, abandon
 pytestmark = pytest.mark.usefixtures("chroma_in_own_process")
 
 GONE, OTHER = address(1), address(2)
-WORDS = [GONE, "zanzibarium", "xylophonist", "frobnicator", "quuxdraft", "quuxtag", "quuxreason", "quuxread"]
+WORDS = [GONE, "zanzibarium", "xylophonist", "frobnicator", "quuxdraft", "quuxtag", "quuxreason", "quuxread",
+         "quuxsaid"]  # fmt: skip
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def stocked(root: Path) -> Path:
         library.caption(GONE, caption={"entity": "a zanzibarium", "visual": "lights"})
         library.caption(GONE, caption={"entity": "a xylophonist"})
         library.edit_tags([GONE], add=["quuxtag"])
+        library.comment([GONE], "a quuxsaid", actor="ann")
         library.drafts.save(GONE, {"entity": "a quuxdraft"})
         library.golden.save("sad frogs", [GONE, OTHER])
         library.golden.save("happy frogs", [GONE])

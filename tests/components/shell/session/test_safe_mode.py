@@ -74,6 +74,7 @@ def test_a_flagged_coin_has_no_name_ticker_or_text_in_safe_mode(
     library: Library, switch: BrowserSwitch
 ) -> None:
     library.flag([FIRST], True)
+    library.comment([FIRST], "see *X*", actor="ann")
     record, unfit = library.get(FIRST), library.unfit.pictures()
     told = [record.name, record.ticker, record.description]
     with presenter.request(cookies(switch)):
@@ -83,6 +84,8 @@ def test_a_flagged_coin_has_no_name_ticker_or_text_in_safe_mode(
         other = card(library, library.get(address(1)), unfit=unfit)
     assert [text for text in told if text and f'"{text}"' in shown] == []
     assert safe_mode.HIDDEN in shown
+    assert "see" not in shown
+    assert called(library) == "commented on Coin 0: “see \\*X\\*”"
     assert other["name"] == library.get(address(1)).name
     with presenter.request({}):
         assert card(library, record, unfit=unfit)["name"] == record.name
