@@ -18,7 +18,7 @@ from store import Library, Reader, Record, Suspect
 from store.catalog import confusables
 from store.errors import UnknownRecord
 from store.records import UNFIT, Tier, is_made_up
-from store.rules import families
+from store.rules import copilot, families
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 _PLACES: Mapping[Tier, str] = {
@@ -94,6 +94,7 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
         "fields": shown_fields(shown),
         "explorer": explorer(record),
         "family": _family(library, record),
+        "copilot": _copilot(library, record, is_shown=shown is record),
         "comments": [{"text": one["text"], "by": _by(one["who"], one["at"])} for one in shown.comments]
         if shown is record
         else [],
@@ -104,7 +105,7 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
         "history": [
             {
                 "what": f"{format.done(event.verb).capitalize()} by {presenter.name(event.actor)}"
-                + (f": {event.reason}" if event.reason else "")
+                + (f": {event.reason}" if event.reason and event.verb != "comment" else "")
                 + (" (undone)" if event.is_undone else ""),
                 "when": datetime.fromtimestamp(event.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
             }
@@ -129,6 +130,29 @@ def _family(library: Reader, record: Record) -> dict[str, str] | None:
         "edge": own.edge,
         "label": f"{said}, {day}, {first.standing}; {format.counted(found.count - 1, 'other')}",
         "href": places.address(places.family(record.address)),
+    }
+
+
+def _copilot(library: Reader, record: Record, *, is_shown: bool) -> dict[str, Any] | None:
+    """What the co-pilot says of the coin and why; without words of one that safe mode hides."""
+    why = copilot.beside(library, record)
+    if isinstance(why, str):
+        return {"said": why, "tone": "", "signals": [], "nearest": []} if why else None
+    there = {one.address: one for one in library.records([one.address for one in why.nearest])}
+    return {
+        "said": why.sentence.capitalize(),
+        "tone": "good" if why.said == "approved" else "bad",
+        "signals": why.signals if is_shown else (),
+        "nearest": [
+            {
+                "name": safe_mode.shown(library, other).name,
+                "picture": pictures.address(library, other.image_hash),
+                "label": f"{one.was} by {_by(one.actor, one.at)}",
+                "href": places.address(places.coin(other.address, other.tier)),
+            }
+            for one in why.nearest
+            if (other := there.get(one.address))
+        ],
     }
 
 

@@ -128,11 +128,8 @@ def _why(library: Library, found: preview.Preview) -> None:
         return
     for address in least:
         why, record = copilot.why(library, address), safe_mode.shown(library, library.get(address))
-        if why is None:
-            continue
         link = places.address(places.coin(address, "pending"))
-        said = "approve" if why.said == "approved" else "reject"
-        st.markdown(f"[{format.plain(record.name)}]({link}): {said}, {100 * why.confidence:.0f} % sure")
+        st.markdown(f"[{format.plain(record.name)}]({link}): {format.plain(why.sentence)}")
         st.caption(format.plain(" · ".join(why.signals), limit=400))
         if why.nearest:
             rules.strip(library, [one.address for one in why.nearest])

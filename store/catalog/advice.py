@@ -2,10 +2,12 @@
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 _KEPT = 20  # versions whose learner is kept
+_BLIND = 20  # one coin in so many is always left to a person by a rule that acts by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,21 @@ class Advice:
 
     score: float
     at: float  # UNIX seconds
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it says that a person approves it."""
+        return self.score >= 0.5
+
+    @property
+    def sure(self) -> float:
+        """How sure it is of that, 0.5 to 1."""
+        return max(self.score, 1 - self.score)
+
+
+def is_blind(address: str) -> bool:
+    """Whether a coin always goes to a person, who is not told what a rule would do: the measure of rules."""
+    return zlib.crc32(address.encode()) % _BLIND == 0
 
 
 def latest(db: sqlite3.Connection) -> Version | None:

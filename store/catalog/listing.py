@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from store.catalog import advice
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
 from store.catalog.filters import LARGEST, Filter, FilterCondition, field_name, parts
 from store.catalog.rows import SELECT_RECORD, record_of
@@ -76,7 +77,7 @@ SORTS = (*_STORED_ORDERS, "suspicious", "doubt")
 _FIGURES = {
     "suspicious": "SELECT record, sure FROM suspicions WHERE record < ?",
     "doubt": "SELECT r.id, -abs(a.score - 0.5) FROM advice a CROSS JOIN records r ON r.address = a.address "
-    "WHERE r.tier = 'pending' AND r.id < ?",  # of the co-pilot: what teaches it most comes first
+    "WHERE r.tier = 'pending' AND r.id < ? AND NOT is_blind(r.address)",  # what teaches the co-pilot most
 }
 BY_NUMBER = "number:"  # … and this with a field of sidecars, as `number:volume`: its largest first
 _KEPT, _KEPT_ADDRESSES = 64, 8
@@ -199,6 +200,7 @@ class Listing:
             values = self._values(now, sort.removeprefix(BY_NUMBER))
             return ordered[np.argsort(-values[ordered], kind="stable")]  # nan, for none, comes last
         if sort in _FIGURES:
+            now.db.create_function("is_blind", 1, advice.is_blind, deterministic=True)
             figures = np.full(now.size, -np.inf)
             for number, figure in now.db.execute(_FIGURES[sort], [now.size]):
                 figures[number] = figure

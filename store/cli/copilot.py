@@ -107,18 +107,11 @@ def why(call: Call, address: Address) -> int:
     with call.reading() as reader:
         record = reader.get(address)
         found = copilot.why(reader, record.address)
-    if found is None:
-        call.say("it has not learned yet; `copilot train` does so")
-        return 1
-    said = "approve" if found.said == "approved" else "reject"
     near = [f"{one.was} by {one.actor}: {one.address}" for one in found.nearest]
     return call.answered(
-        {
-            "token_address": record.address, "said": said, "confidence": found.confidence,
-            "signals": list(found.signals), "nearest": [one.address for one in found.nearest],
-        },
-        [f"{record.name}: {said}, {100 * found.confidence:.0f} % sure", *found.signals, *near],
-    )  # fmt: skip
+        {"token_address": record.address, **found.as_json()},
+        [f"{record.name}: {found.sentence}", *found.signals, *near],
+    )
 
 
 @verb("run")

@@ -16,13 +16,14 @@ from store.mcp.limits import MOST, CoinTags, Name, Names, Question
 from store.memory.values import nearest, offered
 from store.reading.reader import Reader
 from store.records import Record, Tier
-from store.rules import families
+from store.rules import families, running
+from store.search.samples import SAMPLES, Sample
 
 Answer = dict[str, Any]
 Addresses = Annotated[Names, Field(min_length=1, description=f"1 to {MOST} addresses of coins")]
 Limit = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000)]
-Sort = Literal["newest", "oldest", "name", "moved"]
+Sort = Literal["newest", "oldest", "name", "moved"] | Sample
 _OFFERED = 5  # coins of the same name that an answer names
 _COMPARED = 5_000  # newest coins whose names are compared with one that does not exist
 
@@ -36,17 +37,29 @@ class CoinTools:
     def list_memecoins(
         self, tier: Tier | None = None, filter: Question | None = None, sort: Sort = "newest",
         offset: Offset = 0, limit: Limit = 20,
+        seed: Annotated[int, Field(ge=1, le=1_000_000, description="another one is another sample")] = 1,
     ) -> Answer:  # fmt: skip
         """Coins of one tier or of all: pending waits for review, approved for captions, trash is rejected.
 
-        filter is a line as people type it, such as "tag:dog -tag:frog holders:>100 owl".
+        filter is a line as people type it, such as "tag:dog -tag:frog holders:>100 owl". diverse, typical,
+        outliers and balanced are samples by the pictures. advice is what a rule or the co-pilot would do.
         """
         line = parsed(filter or "", base=Filter(tier=tier))
         if line.faults:
             raise BadSource(" ".join(line.faults))
         library = self._access.library
-        found = library.find(line.filter, sort=sort, offset=offset, limit=limit)
-        return {"total": library.count(line.filter), "coins": [_brief(record) for record in found]}
+        if sort in SAMPLES:
+            ordered = library.sampled(library.addresses(line.filter), sort, seed=seed).addresses
+            found = library.records(ordered[offset : offset + limit])
+        else:
+            found = library.find(line.filter, sort=sort, offset=offset, limit=limit)
+        advice = running.suggestions(library, [record.address for record in found])
+        return {
+            "total": library.count(line.filter),
+            "coins": [
+                {**_brief(record), "advice": ": ".join(advice.get(record.address, ()))} for record in found
+            ],
+        }
 
     def memecoin_history(self, address: Name | None = None, limit: Limit = 20) -> Answer:
         """What was decided about a coin, or about any, newest first: who, when, from which tier to which."""

@@ -42,6 +42,7 @@ from store.memory.values import (
 )
 from store.reading.query_binding import exact_matches
 from store.records import Facet
+from store.rules import copilot
 from store.search.query import MAX_TOP, Part, Query
 from store.search.query_syntax import Question as QuestionLine
 from store.search.query_syntax import Term
@@ -332,12 +333,15 @@ class Tools:
     def get_memecoin(self, address: Name, picture: bool = True) -> Annotated[CallToolResult, answers.Coin]:
         """One coin by its address, or by its name if only one has it, with its picture as an image.
 
-        A coin that does not exist is answered with the nearest names.
+        A coin that does not exist is answered with the nearest names. copilot says what people would decide
+        about a coin in review, and why; review_comments are what people said of it.
         """
         library = self._access.library
         record = coin_named(library, address)
+        advice = copilot.beside(library, record)
         fields = {
             **record.as_json(),
+            **({"copilot": advice.as_json()} if isinstance(advice, copilot.Why) else {}),
             "picture_text": library.picture_texts.of(record.address).text,
             "unfit_because": library.unfit.of(record.address),
         }

@@ -4,16 +4,17 @@
     standing    what it promises, what that settles, and what it still lacks
     compared    what it said of coins that people decided without being told
     why         the signals that weigh most for a coin, and the decided coins that look most like it
+    beside      the same next to a coin in review: never in its first week, nor of blind coins
 
 It decides nothing: that does a rule whose `do` is "judge" (`rule.py`), as every rule does (`running.py`).
 Everything stays in the library's catalog.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from store.catalog import advice
 from store.catalog.advice import Version
 from store.catalog.catalog import next_derived, writing_errors
 from store.catalog.filters import Filter
-from store.errors import ModelUnavailable
+from store.errors import InvalidRecord, ModelUnavailable
 from store.progress import Progress
 from store.reading.reader import Reader
-from store.rules import learning, matching, past, signals
+from store.records import Record
+from store.rules import learning, past, signals
 from store.rules.learning import Learner, Promise, Signal
 from store.rules.past import Decided
 from store.rules.rule import COPILOT, Rule
@@ -38,6 +40,17 @@ _NEW, _NEW_SHARE = 20, 0.05  # decisions since it learned, and as a share of tho
 _BATCH = 2_000  # coins
 _ALARM = 0.01  # how likely so many errors are by chance, below which the promise counts as broken
 _NEAREST, _WEIGHTIEST = 3, 3
+_LOOKED_AT = 24  # coins that look like one, of which people may have decided only some
+_COPY: Mapping[str, str] = {  # by the kind of a finding: what an earlier coin has
+    "exact picture": "the same picture",
+    "mirrored": "this picture mirrored",
+    "near picture": "nearly the same picture",
+    "similar embedding": "a picture that looks alike",
+    "same name": "the same name",
+    "confusable name": "a name that reads alike",
+    "same ticker": "the same ticker",
+    "confusable ticker": "a ticker that reads alike",
+}
 
 Said = Literal["approved", "rejected"]
 
@@ -201,8 +214,7 @@ def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standin
     until = first + WATCHES
     obstacle = ""
     if now < until:
-        day = time.strftime("%Y-%m-%d", time.localtime(until))
-        obstacle = f"it watches beside you for a week, until {day}"
+        obstacle = f"it watches beside you for a week, until {_day(until)}"
     elif len(cases) < FEW:
         obstacle = (
             f"{FEW - len(cases)} more decisions of yours are needed about coins that it would have settled"
@@ -241,8 +253,8 @@ def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tup
         told = said.get(one.address)
         if told is None or told.at >= one.at or not promise.settles(told.score):
             continue
-        if one.at < first + WATCHES or matching.is_blind(one.address):
-            found.append((one, "approved" if told.score >= 0.5 else "rejected"))
+        if one.at < first + WATCHES or advice.is_blind(one.address):
+            found.append((one, "approved" if told.is_good else "rejected"))
     return found
 
 
@@ -272,33 +284,93 @@ class Why:
     signals: tuple[str, ...]  # the weightiest, in words, each with what it speaks for
     nearest: tuple[Decided, ...]  # the decided coins that look most like it
 
+    @property
+    def sentence(self) -> str:
+        """What it would do, in words."""
+        return f"would {'approve' if self.said == 'approved' else 'reject'}, {percent(self.confidence)} sure"
 
-def why(reader: Reader, address: str) -> Why | None:
-    """Why it says what it says of this coin; None before it learned."""
+    def as_json(self) -> dict[str, Any]:
+        """Its fields as scripts and agents read them."""
+        return {
+            "said": "approve" if self.said == "approved" else "reject",
+            "confidence": self.confidence,
+            "signals": [*self.signals],
+            "nearest": [
+                {"token_address": one.address, "was": one.was, "by": one.actor} for one in self.nearest
+            ],
+        }
+
+
+def percent(sure: float) -> str:
+    """How sure it is, in words; it is never certain."""
+    return f"{min(99, round(100 * sure))} %"
+
+
+def why(reader: Reader, address: str) -> Why:
+    """Why it says what it says of this coin.
+
+    Raises InvalidRecord before it learned, and of a coin in review that people decide without being told.
+    """
+    state = reader.get(address)
+    if state.tier == "pending" and advice.is_blind(address):
+        raise InvalidRecord(
+            f"{state.name} is one of five in a hundred coins that come to people without advice, "
+            "which measures the co-pilot"
+        )
     with reader.catalog.reading() as db:
         version = advice.latest(db)
         learned = advice.learner(db, version.version) if version else b""
+        row = db.execute("SELECT sidecar_hash FROM records WHERE address = ?", [address]).fetchone()
     vectors, model = signals.vectors(reader, [address])
     if version is None or model != version.model:
-        return None
-    state = reader.get(address)
-    with reader.catalog.reading() as db:
-        row = db.execute("SELECT sidecar_hash FROM records WHERE address = ?", [address]).fetchone()
+        raise InvalidRecord("it has not learned yet; `copilot train` does so")
     (coin,) = signals.of(reader, [Moment(address, row["sidecar_hash"], state.image_hash)])
     learner = Learner.from_bytes(learned)
     (score,) = learner.scores([coin], vectors).tolist()
     weighty = learner.signals(coin, vectors[0])[:_WEIGHTIEST]
-    decided = {one.address: one for one in past.decided(reader, since=0, most=LEARNED)}
-    decided.pop(address, None)
-    nearest: list[str] = []
+    nearest: list[Decided] = []
     if model and vectors.any():
-        nearest = reader.by_appearance([*decided], "like", like=address).addresses[:_NEAREST]
+        others = [one for one in past.latest(reader, most=LEARNED) if one != address]
+        alike = reader.by_appearance(others, "like", like=address).addresses[:_LOOKED_AT]
+        decided = {one.address: one for one in past.decided(reader, since=0, among=alike)}
+        nearest = [decided[one] for one in alike if one in decided][:_NEAREST]
     return Why(
         "approved" if score >= 0.5 else "rejected",
         max(score, 1 - score),
         tuple(map(_in_words, weighty)),
-        tuple(decided[one] for one in nearest),
+        tuple(nearest),
     )
+
+
+def beside(reader: Reader, record: Record) -> Why | str:
+    """What it says next to this coin; while it watches, until when; else "".
+
+    It says something of coins in review that it looked at, while it is on, and nothing of blind ones.
+    """
+    if record.tier != "pending" or its_rule(reader) is None:
+        return ""
+    with reader.catalog.reading() as db:
+        first, said = advice.first_at(db), advice.of(db, [record.address])
+    if first is not None and time.time() < first + WATCHES:
+        return f"It watches beside you until {_day(first + WATCHES)}, and says nothing next to coins."
+    if not said or advice.is_blind(record.address):
+        return ""
+    try:
+        return why(reader, record.address)
+    except InvalidRecord:  # it learns again, by another model
+        return ""
+
+
+def _day(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at))
+
+
+def _number(text: str) -> str:
+    try:
+        value = float(text)
+    except ValueError:  # words, as in "letters in disguise"
+        return text
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:g}"
 
 
 def _in_words(signal: Signal) -> str:
@@ -313,6 +385,14 @@ def _in_words(signal: Signal) -> str:
             what = "what its picture looks like"
         case "tag":
             what = f"tag {word}"
+        case "copy:":
+            what = f"an earlier coin has {_COPY.get(word, word)}"
+        case "like":
+            what = f"an earlier coin like it is {word.removeprefix('a coin ')}"
+        case "family":
+            what = f"others of its family are {word}"
+        case "bytes" | "width" | "height":
+            what = f"{place} of its picture: {_number(word)}"
         case _:
-            what = signal.name
+            what = f"{place} {_number(word)}"
     return f"{what}: for {'approving' if signal.weight > 0 else 'rejecting'}"

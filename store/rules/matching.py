@@ -6,7 +6,6 @@ others yet waits until it was.
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +24,6 @@ _HOLDERS = ("holders", "holdercount", "holderscount", "numholders")
 _DECIDED = ("approve", "reject", "delete", "return", "restore", "promote", "degrade", "undo", "redo")
 _WAY: Mapping[Act, str] = {"reject": "out", "approve": "in", "keep": "in", "hold": "hold"}
 _FEW = 500  # coins that are asked about one by one
-_BLIND = 20  # one coin in so many is always left to a person by a rule that acts by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,8 @@ class Match:
 
     address: str
     others: tuple[str, ...] = ()
-    do: Act | None = None  # of the co-pilot, which says so for each coin; else the rule does
+    do: Act | None = None  # of the co-pilot, which says so for each coin; else the rule does …
+    sure: float = 0.0  # … and how sure it is, 0.5 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +85,9 @@ def _judged(reader: Reader, rule: Rule, chosen: Collection[str]) -> list[Match]:
         return []
     promised = rule.promised(version.scored)
     return [
-        Match(address, do="approve" if said[address].score >= 0.5 else "reject")
+        Match(address, do="approve" if said[address].is_good else "reject", sure=said[address].sure)
         for address in chosen
-        if address in said and promised.settles(said[address].score) and not is_blind(address)
+        if address in said and promised.settles(said[address].score) and not advice.is_blind(address)
     ]
 
 
@@ -133,7 +132,7 @@ def ways(rule: Rule, matches: Iterable[Match]) -> dict[str, str]:
 
 def left_to_the_rule(reader: Reader, rule: Rule, matches: Iterable[Match]) -> list[Match]:
     """Those that a rule may settle by itself: undecided by anybody, and not blind."""
-    left = [one for one in matches if not is_blind(one.address)]
+    left = [one for one in matches if not advice.is_blind(one.address)]
     rows = reader.catalog.rows(
         "SELECT DISTINCT h.address FROM json_each(?) one CROSS JOIN history h ON h.address = one.value "
         f"WHERE h.verb IN ({marks(_DECIDED)}) OR h.decision IN (SELECT substr(key, 10) FROM meta "
@@ -153,11 +152,6 @@ _OWN_EVENTS = (
 def own_events(reader: Reader, rule: Rule, *, since: float) -> list[sqlite3.Row]:
     """What the rule did to coins since a moment, as events of the history."""
     return reader.catalog.rows(f"{_OWN_EVENTS} AND h.at >= ?", [f"{RUN}*", rule.name, since])
-
-
-def is_blind(address: str) -> bool:
-    """Whether a coin always goes to a person, who is not told what a rule would do: the measure of rules."""
-    return zlib.crc32(address.encode()) % _BLIND == 0
 
 
 def asks_for_copies(rule: Rule) -> bool:

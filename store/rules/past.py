@@ -4,8 +4,9 @@ A database in memory holds each coin with the name, texts and tags that it had a
 its tables before the catalog's, so the filter of a rule needs no other form.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -38,10 +39,11 @@ _PEOPLE = (  # events that neither a rule, an agent nor the program itself made
 )
 _OF_PEOPLE = [AGENTS, *history.NOBODY, f"{matching.RUN}*"]
 _LAST = (  # of each coin the last decision of people in review that stands
-    "SELECT max(id) AS id FROM history WHERE at >= ? AND verb IN ('approve', 'reject', 'delete') "
+    "SELECT max(id) AS id FROM history WHERE {among} at >= ? AND verb IN ('approve', 'reject', 'delete') "
     "AND before ->> 'tier' = 'pending' AND after ->> 'tier' IN ('approved', 'trash') "
     f"AND {_PEOPLE} AND decision NOT IN {history.UNDONE} GROUP BY address ORDER BY id DESC LIMIT ?"
 )
+_AMONG = "address IN (SELECT value FROM json_each(?)) AND"
 _TIER = (  # where people left the coin: what others did to it later is no word of theirs
     f"(SELECT after ->> 'tier' FROM history WHERE address = h.address AND id >= h.id AND {_PEOPLE} "
     "ORDER BY id DESC LIMIT 1)"
@@ -61,12 +63,28 @@ class Decided:
     before: State  # the coin when it was decided
 
 
-def decided(reader: Reader, *, since: float, most: int = MOST) -> list[Decided]:
-    """What people decided since a moment (UNIX seconds) and did not take back, newest first."""
+def latest(reader: Reader, *, most: int) -> list[str]:
+    """The coins that the latest decisions were about, of people and others."""
     found = reader.catalog.rows(
-        f"SELECT h.*, {_TIER} AS tier FROM ({_LAST}) last JOIN history h ON h.id = last.id "
+        "SELECT DISTINCT address FROM (SELECT address FROM history WHERE verb IN "
+        "('approve', 'reject', 'delete') ORDER BY id DESC LIMIT ?) JOIN records USING (address)",
+        [most],
+    )
+    return [row[0] for row in found]
+
+
+def decided(
+    reader: Reader, *, since: float, most: int = MOST, among: Collection[str] | None = None
+) -> list[Decided]:
+    """What people decided since a moment (UNIX seconds) and did not take back, newest first.
+
+    Of `among` alone, if given.
+    """
+    last = _LAST.format(among="" if among is None else _AMONG)
+    found = reader.catalog.rows(
+        f"SELECT h.*, {_TIER} AS tier FROM ({last}) last JOIN history h ON h.id = last.id "
         "JOIN records r ON r.address = h.address WHERE r.tier <> 'pending' ORDER BY h.id DESC",
-        [*_OF_PEOPLE, since, *_OF_PEOPLE, most],
+        [*_OF_PEOPLE, *([] if among is None else [json.dumps([*among])]), since, *_OF_PEOPLE, most],
     )
     made = []
     for row in found:

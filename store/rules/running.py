@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from store.catalog import advice
 from store.catalog.catalog import writing_errors
 from store.errors import InvalidRecord, UnknownRecord
 from store.jobs import Job
@@ -115,15 +116,16 @@ def runs(reader: Reader, name: str) -> list[Run]:
 
 
 def suggestions(reader: Reader, addresses: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The rule that has each of these coins, and what it would do; none for those left to a person."""
+    """The rule that has each of these coins, and what it would do, in words; none for blind ones."""
     found: dict[str, tuple[str, str]] = {}
     rules = sorted(reader.rules.all().values(), key=lambda rule: rule.priority)
     for rule in rules:  # the highest priority last
         if rule.do == "judge" and copilot.is_watching(reader):
             continue
         for match in matching.found(reader, rule, among=addresses):
-            if not matching.is_blind(match.address):
-                found[match.address] = (rule.name, match.do or rule.do)
+            if not advice.is_blind(match.address):
+                sure = f", {copilot.percent(match.sure)}" if match.sure else ""
+                found[match.address] = (rule.name, f"{match.do or rule.do}{sure}")
     return found
 
 

@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.review import rules
+from store.catalog.advice import is_blind
 from store.duplicates.duplicates import Duplicates
 from store.library import Library
 from store.rules import copilot, running
-from store.rules.matching import is_blind
 from store.rules.rule import checked
 from tests.browser.coins import PENDING
 from tests.pages.conftest import finish_jobs, opened, press, rerun, sendable, words

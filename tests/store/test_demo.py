@@ -113,7 +113,9 @@ def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
     others = {name for name in found - named if not name.startswith("vectors-")}
-    assert others == {"manifest.json", "history.json", "drafts.json", demo.TEXTS, "ATTRIBUTION.md"}
+    assert others == {
+        "manifest.json", "history.json", "drafts.json", demo.TEXTS, demo.COPIES, "ATTRIBUTION.md",
+    }  # fmt: skip
 
 
 def test_the_folder_stays_small_enough_to_clone() -> None:

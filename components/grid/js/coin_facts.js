@@ -12,6 +12,8 @@ import { ageOf, button, icon } from "./dom.js";
 /** @typedef {{text: string, source: "person" | "program" | "unread", read: string, note: string}} Text in a picture */
 /** @typedef {{text: string, by: string}} Comment */
 /** @typedef {{label: string, href: string}} Link */
+/** @typedef {Link & {name: string, picture: string}} Decided coin */
+/** @typedef {{said: string, tone: string, signals: string[], nearest: Decided[]}} Advice */
 const TWINS = 3; // similar coins that are named; the comparison has all
 const FACETS = [
   ["entity", "Entity"],
@@ -35,6 +37,7 @@ const FACETS = [
  *   mentions: Link,
  *   comments: Comment[],
  *   family: (Link & {copy: string, edge: string}) | null,
+ *   copilot: Advice | null,
  *   history: {what: string, when: string}[],
  * }} Detail
  */
@@ -63,6 +66,7 @@ export function facts(grid, card, known) {
       born(card),
     ),
     ...(known?.comparison.others ?? []).slice(0, TWINS).map((twin) => evidence(grid, card.address, twin)),
+    detail?.copilot ? section("Co-pilot", advice(detail.copilot)) : null,
     detail?.family ? family(detail.family) : null,
     description ? el("p", { class: "description", dir: "auto" }, description) : null,
     tags.length ? el("p", { class: "pills" }, ...tags.map((tag) => el("span", { class: "pill" }, tag))) : null,
@@ -200,6 +204,29 @@ function section(title, body, facet = null) {
 function family({ copy, edge, ...tree }) {
   const how = copy ? [el("p", {}, capital(`${copy}: ${edge}`))] : [];
   return section("Family", el("div", {}, ...how, el("p", {}, link(tree))));
+}
+
+/**
+ * What the co-pilot would do, the signals that weigh most, and the decided coins that look most like it.
+ *
+ * @param {Advice} advice
+ */
+function advice({ said, tone, signals, nearest }) {
+  const coin = (/** @type {Decided} */ { name, picture, label, href }) =>
+    el(
+      "a",
+      { href, target: "_blank", rel: "noopener noreferrer", title: `${name}: ${label}` },
+      el("img", { src: picture, alt: name, loading: "lazy" }),
+      label.split(" ")[0],
+    );
+  return el(
+    "div",
+    { class: "advice" },
+    el("p", {}, tone ? el("span", { class: `pill ${tone}` }, said) : said),
+    el("ul", {}, ...signals.map((signal) => el("li", { dir: "auto" }, signal))),
+    nearest.length ? el("p", { class: "none" }, "Decided coins that look most like it:") : null,
+    el("p", { class: "alike" }, ...nearest.map(coin)),
+  );
 }
 
 /** @param {Link} link */

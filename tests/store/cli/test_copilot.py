@@ -51,4 +51,7 @@ def test_a_preview_says_what_it_would_do(run: Run) -> None:
 
 def test_before_it_learned_it_has_no_reasons(run: Run) -> None:
     asked = run("copilot", "why", PENDING)
-    assert (asked.returncode, asked.stderr) == (1, "it has not learned yet; `copilot train` does so\n")
+    assert (asked.returncode, asked.stderr) == (
+        1,
+        "copilot: it has not learned yet; `copilot train` does so\n",
+    )

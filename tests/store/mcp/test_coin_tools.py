@@ -1,14 +1,18 @@
 """Agents look at coins, and decide about them under their own name where the settings let them."""
 
 import json
+import time
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pytest
 
+from store.catalog import advice
+from store.catalog.advice import Version
 from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.maps import maps
@@ -18,6 +22,8 @@ from store.mcp import decisions
 from store.mcp.access import Access
 from store.mcp.decisions import AgentDecision
 from store.permissions import Agent
+from store.progress import Progress
+from store.rules import copilot, running
 from store.runtime import LibraryRuntime, open_library, open_reader
 from store.settings import settings
 from tests.browser.coins import FROG
@@ -202,6 +208,34 @@ def test_lists_and_the_map_are_read_by_any_agent(address: str) -> None:
     assert FROG.address not in [one["token_address"] for one in around["nearest"]]
     assert (places["places"], "Compute layout" in places["note"]) == ([], True)
     assert "there is no coin 'no such coin'" in absent
+
+
+def test_an_agent_reads_advice_but_none_of_blind_coins_and_lists_samples(own: Path, agents: str) -> None:
+    blind, waiting = nth(20), nth(21)
+    with open_library(own) as library:
+        library.add([coin(20), coin(21)])
+        library.comment([waiting], "seen on X as a scam", actor="ben")
+        library.embed_new(progress=Progress())
+        running.save(library, replace(copilot.usual(), promise=0.8))
+        scored = ((0.1, False),) * 60
+        with library.catalog.writing() as db:
+            advice.store_version(db, Version(1, time.time() - 8 * 86_400, 60, 1, "", scored), b"")
+            advice.store(db, 1, [(one, 1, 0.05) for one in (blind, waiting)], at=1.0)
+            db.execute("DELETE FROM unexamined")
+    listed, sample, again, read, unread = over_http(
+        agents,
+        ("list_memecoins", {"filter": "ticker:C2*"}),
+        ("list_memecoins", {"sort": "balanced", "seed": 3, "limit": 2}),
+        ("list_memecoins", {"sort": "balanced", "seed": 3, "limit": 2, "offset": 2}),
+        ("get_memecoin", {"address": waiting, "picture": False}),
+        ("get_memecoin", {"address": blind, "picture": False}),
+    )
+    said = {one["token_address"]: one["advice"] for one in listed["coins"]}
+    assert (said[blind], said[waiting]) == ("", "co-pilot: reject, 95 %")
+    four = [one["token_address"] for page in (sample, again) for one in page["coins"]]
+    assert len(set(four)) == 4
+    assert [one["text"] for one in read["review_comments"]] == ["seen on X as a scam"]
+    assert "copilot" not in unread
 
 
 def test_places_of_the_map_come_with_the_coins_at_their_middle(address: str, root: Path) -> None:

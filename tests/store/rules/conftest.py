@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from store.catalog import advice
 from store.importing.candidate import Candidate
 from store.library import Library
-from store.rules import matching, running
+from store.rules import running
 from store.rules.rule import Rule, checked
 from tests.store.conftest import CREATED_AT, address, coin, normal_picture
 
@@ -33,7 +34,7 @@ def finished(library: Library, name: str, **given: Any) -> str:
 
 
 def not_blind(*numbers: int) -> list[int]:
-    return [number for number in numbers if not matching.is_blind(address(number))]
+    return [number for number in numbers if not advice.is_blind(address(number))]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The co-pilot learns from people alone, watches first, acts as a rule does, and steps back when it errs."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +28,7 @@ from tests.store.rules.conftest import finished
 GOOD, BAD = "a frog on the moon", "a scam of a rug"
 TAUGHT = range(60)
 NEW = range(100, 140)
+BLIND = 119  # one of these
 DAY = 86_400.0
 
 
@@ -177,7 +179,7 @@ def test_only_decisions_of_people_teach_it(library: Library, monkeypatch: pytest
 def test_a_coin_in_review_has_the_verdict_that_people_would_give(learned: Library) -> None:
     said = {match.address: match.do for match in matching.found(learned, judge())}
     for number in NEW:
-        if matching.is_blind(address(number)):
+        if advice.is_blind(address(number)):
             assert address(number) not in said
         else:
             assert said[address(number)] == ("reject" if number % 2 else "approve")
@@ -190,8 +192,9 @@ def test_in_its_first_week_it_watches_and_may_do_nothing(learned: Library) -> No
     with pytest.raises(InvalidRecord, match="only shown"):
         running.start(learned, COPILOT)
     days_ago(learned, 8)
-    one = next(number for number in NEW if number % 2 and not matching.is_blind(address(number)))
-    assert running.suggestions(learned, [address(one)]) == {address(one): (COPILOT, "reject")}
+    ((name, said),) = running.suggestions(learned, [address(NEW[1]), address(BLIND)]).values()
+    assert name == COPILOT
+    assert re.fullmatch(r"reject, [89]\d %", said)
 
 
 def test_after_a_week_without_decisions_it_still_may_not_act(learned: Library) -> None:
@@ -208,7 +211,7 @@ def test_what_people_decided_without_being_told_measures_it(proven: Library) -> 
 
 def test_one_click_is_one_decision_that_one_undo_takes_back(proven: Library) -> None:
     running.save(proven, judge(level="one click"), actor="ann")
-    waits = [number for number in NEW[26:] if not matching.is_blind(address(number))]
+    waits = [number for number in NEW[26:] if not advice.is_blind(address(number))]
     finished(proven, COPILOT, actor="ann")
     assert {number: proven.get(address(number)).tier for number in waits} == {
         number: "trash" if number % 2 else "approved" for number in waits
@@ -228,13 +231,13 @@ def test_by_itself_it_decides_under_its_own_name_and_learns_nothing_from_that(pr
     assert running.run_by_themselves(proven) > 0
     for job in proven.jobs.under_way():
         assert proven.jobs.wait(job.id, timeout=60)
-    one = next(number for number in NEW[26:] if not matching.is_blind(address(number)))
+    one = next(number for number in NEW[26:] if not advice.is_blind(address(number)))
     assert proven.history(address=address(one))[0].actor == COPILOT
     assert len(past.decided(proven, since=0)) == before
 
 
 def test_its_exceptions_and_its_filter_are_left_alone(learned: Library) -> None:
-    one, other = [number for number in NEW if not matching.is_blind(address(number))][:2]
+    one, other = [number for number in NEW if not advice.is_blind(address(number))][:2]
     found = matching.found(learned, judge(exceptions=[address(one)], when=f"-ticker:C{other}"))
     assert not {address(one), address(other)} & {match.address for match in found}
 
@@ -276,13 +279,39 @@ def test_the_alarm_is_for_more_errors_than_chance_explains(
 
 def test_it_says_why_and_which_decided_coins_look_like_it(learned: Library) -> None:
     found = copilot.why(learned, address(NEW[1]))
-    assert found is not None
     assert found.said == "rejected"
     assert found.confidence > 0.5
     assert len(found.signals) == 3
     assert any(said.endswith(": for rejecting") and "in its text" in said for said in found.signals)
     assert len(found.nearest) == 3
     assert {one.address for one in found.nearest} <= {address(number) for number in TAUGHT}
+
+
+def test_next_to_coins_it_speaks_after_its_week_of_those_that_wait(learned: Library) -> None:
+    waiting, decided = learned.get(address(NEW[1])), learned.get(address(TAUGHT[1]))
+    said = copilot.beside(learned, waiting)
+    assert isinstance(said, str)
+    assert said.startswith("It watches beside you until 2")
+    days_ago(learned, 8)
+    assert copilot.beside(learned, waiting) == copilot.why(learned, waiting.address)
+    assert copilot.beside(learned, decided) == ""
+    learned.rules.delete(COPILOT)
+    assert copilot.beside(learned, waiting) == ""
+
+
+def test_of_a_blind_coin_nobody_is_told_anything_before_it_is_decided(learned: Library) -> None:
+    days_ago(learned, 8)
+    blind = learned.get(address(BLIND))
+    with learned.catalog.writing() as db:  # what it was least and most sure of
+        db.execute("UPDATE advice SET score = iif(address = ?, 0.5, 0.9)", [blind.address])
+    assert copilot.beside(learned, blind) == ""
+    assert running.suggestions(learned, [blind.address]) == {}
+    assert blind.address not in {match.address for match in matching.found(learned, judge())}
+    assert learned.find(judge().filter, sort="doubt")[-1].address == blind.address
+    with pytest.raises(InvalidRecord, match="one of five in a hundred coins that come to people without"):
+        copilot.why(learned, blind.address)
+    learned.reject([blind.address], actor="ann")
+    assert copilot.why(learned, blind.address).signals
 
 
 def test_the_most_doubtful_come_first(learned: Library) -> None:

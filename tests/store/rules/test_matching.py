@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from store.catalog import advice
 from store.library import Library
 from store.rules import matching, past
 from store.rules.rule import HELD
@@ -112,7 +113,7 @@ def test_rules_that_do_the_same_do_not_stand_in_each_others_way(pair: Library) -
 
 
 def test_one_coin_in_twenty_is_always_left_to_people() -> None:
-    blind = sum(matching.is_blind(address(number)) for number in range(4_000))
+    blind = sum(advice.is_blind(address(number)) for number in range(4_000))
     assert 150 < blind < 250
 
 
@@ -123,7 +124,7 @@ def test_by_itself_a_rule_leaves_what_people_decided_to_them(library: Library) -
     library.approve([address(1)])
     library.send_back([address(1)])
     left = matching.left_to_the_rule(library, dogs, matching.found(library, dogs))
-    expected = {address(n) for n in range(40) if n != 1 and not matching.is_blind(address(n))}
+    expected = {address(n) for n in range(40) if n != 1 and not advice.is_blind(address(n))}
     assert {match.address for match in left} == expected
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from store.catalog import advice
 from store.errors import InvalidRecord, ReadOnly, UnknownRecord
 from store.library import Library
 from store.permissions import Actor
-from store.rules import matching, running
+from store.rules import running
 from store.rules.rule import HELD
 from store.settings import settings
 from tests.store.conftest import address, coin
@@ -134,7 +135,7 @@ def test_by_itself_a_rule_leaves_blind_coins_to_people(library: Library) -> None
     library.duplicates.examine()
     running.save(library, rule("Dogs", other="", when="tag:dog", level="by itself"))
     run_all(library)
-    blind = [address(number) for number in range(60) if matching.is_blind(address(number))]
+    blind = [address(number) for number in range(60) if advice.is_blind(address(number))]
     assert blind
     assert sorted(library.addresses(rule("Dogs", other="", when="tag:dog").filter)) == sorted(blind)
 
@@ -152,11 +153,11 @@ def test_by_itself_a_rule_that_broke_its_promise_does_nothing(library: Library) 
 def test_a_rule_is_shown_beside_coins_but_not_beside_blind_ones(pair: Library) -> None:
     running.save(pair, rule(level="shown"))
     shown = running.suggestions(pair, [ORIGINAL, COPY, OTHER])
-    assert shown == ({} if matching.is_blind(COPY) else {COPY: ("Copies", "reject")})
+    assert shown == ({} if advice.is_blind(COPY) else {COPY: ("Copies", "reject")})
 
 
 def test_the_worker_of_a_dashboard_applies_rules_to_new_coins(pair: Library) -> None:
-    assert not matching.is_blind(COPY)
+    assert not advice.is_blind(COPY)
     running.save(pair, rule(level="by itself"))
     pair.work_in_background()  # type: ignore[attr-defined]
     (worker,) = [one for one in pair._workers if one.name == "applying rules"]  # type: ignore[attr-defined]
