@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import refuse_replica
+from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_identity import is_log
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.vectors import matrix_files
@@ -137,19 +139,13 @@ def last_copy(layout: Layout) -> str:
 
 
 def _salvage(layout: Layout) -> SalvageReport:
-    """Make a new catalog from the old one and its snapshot, and move the old one aside.
+    """Make a new catalog from the old one and its snapshot, and move the old one aside."""
+    was_lost, copy, taken = is_lost(layout), None, dict[str, int]()
 
-    The new one is made next to it and renamed when it is complete, so a power cut cannot leave half of it.
-    """
-    was_lost, disk = is_lost(layout), Disk()
-    unfinished, number = beside(layout.catalog, "unfinished"), time.time_ns()
-    for ending in ("", "-wal", "-shm"):
-        unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    broken, made = beside(layout.catalog, f"{DAMAGED}{number}"), beside(layout.catalog, f"{MADE}{number}")
-    # Closed, it has in the file itself what is in its log.
-    with closing(Catalog(unfinished, disk=disk, writable=True)) as catalog, catalog.writing() as db:
+    def fill(db: sqlite3.Connection, broken: Path) -> None:
+        nonlocal copy
         copy = take_rows(db, layout)
-        taken = _count(db)
+        taken.update(_count(db))
         _list_anew(db)
         db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
         if layout.catalog.exists() and not (taken["history"] or taken["sidecars"]):  # its owner is unknown
@@ -163,10 +159,28 @@ def _salvage(layout: Layout) -> SalvageReport:
         # Its generations restart, and Chroma may hold vectors that are lost here: it is kept aside.
         of_the_old = [(key,) for key in (matrix_files.NAMED, OWNER, "chroma_files", "chroma_dirty")]
         db.executemany("DELETE FROM meta WHERE key = ?", of_the_old)
+
+    kept = rebuild(layout.catalog, lambda path: Catalog(path, disk=Disk(), writable=True), fill)
+    return SalvageReport(taken, kept, copy, was_lost)
+
+
+def rebuild(
+    path: Path, make: Callable[[Path], SqliteFile], fill: Callable[[sqlite3.Connection, Path], None]
+) -> Path:
+    """Exchange a file for a new one, and keep the old one at the path that this returns and `fill` is told.
+
+    The new one is made next to it and renamed when it is complete, so a power cut cannot leave half of it.
+    """
+    unfinished, number, disk = beside(path, "unfinished"), time.time_ns(), Disk()
+    for ending in ("", "-wal", "-shm"):
+        unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
+    # Closed, it has in the file itself what is in its log.
+    with closing(make(unfinished)) as file, file.writing() as db:
+        fill(db, beside(path, f"{DAMAGED}{number}"))
+    made = beside(path, f"{MADE}{number}")
     disk.rename(unfinished, made)
-    disk.fsync_folders([layout.memecoins])
-    put_in_place(layout.catalog, made)
-    return SalvageReport(taken, broken, copy, was_lost)
+    disk.fsync_folders([path.parent])
+    return put_in_place(path, made)
 
 
 def unplaced(path: Path) -> Path | None:

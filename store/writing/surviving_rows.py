@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from store.catalog import checksums, snapshots
@@ -29,7 +29,15 @@ def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
     made = {row["key"]: row["value"] for row in db.execute("SELECT * FROM meta")}
     db.execute("DELETE FROM meta")  # the old one's count, its secret among them
     torn = take_tables(db, layout.catalog, TABLES, summed=checksums.TABLES)
-    copy = _take_copy(db, layout, torn)
+    secret = db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()
+    jobs = {row[0] for row in db.execute("SELECT id FROM jobs")}
+    copy = take_copied(
+        db, layout.catalog, torn,
+        is_usable=lambda copy: not secret or snapshots.lineage(copy) == secret[0],
+        is_wanted=lambda table, row: table != "journal" or _is_unfinished(db, layout, row, torn),
+    )  # fmt: skip
+    if copy:
+        _remove_outdated(db, jobs)
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", made.items())
     if "golden" in torn:
         db.execute("DELETE FROM meta WHERE key GLOB 'golden file *'")  # opening takes the files in again
@@ -51,12 +59,34 @@ def take_tables(
     return torn
 
 
-def take_copied(db: sqlite3.Connection, copy: CatalogSnapshot, torn: Iterable[str]) -> None:
-    """Copy the rows of torn tables that are missing. Raises sqlite3.Error for a damaged copy."""
-    there = {row["name"] for row in snapshots.rows(copy, "sqlite_schema")}
-    for table in there.intersection(torn):  # one from before an upgrade has fewer
-        for row in snapshots.rows(copy, table):
-            _insert_named(db, table, row, or_else="IGNORE")
+def take_copied(
+    db: sqlite3.Connection,
+    path: Path,
+    torn: Collection[str],
+    *,
+    is_usable: Callable[[CatalogSnapshot], bool] = lambda copy: True,
+    is_wanted: Callable[[str, sqlite3.Row], bool] = lambda table, row: True,
+) -> CatalogSnapshot | None:
+    """Copy missing rows of torn tables from the newest usable copy of a file; returns that copy.
+
+    `is_usable` may bring a copy up to date, and raise sqlite3.Error for a damaged one, which is passed over.
+    """
+    for copy in snapshots.kept(path) if torn else ():
+        db.execute("SAVEPOINT copy")
+        try:
+            if not is_usable(copy):
+                continue
+            there = {row["name"] for row in snapshots.rows(copy, "sqlite_schema")}
+            for table in there.intersection(torn):  # one from before an upgrade has fewer
+                for row in snapshots.rows(copy, table):
+                    if is_wanted(table, row):
+                        _insert_named(db, table, row, or_else="IGNORE")
+            return copy
+        except sqlite3.Error:  # damaged
+            db.execute("ROLLBACK TO copy")
+        finally:
+            db.execute("RELEASE copy")
+    return None
 
 
 def _take_table(db: sqlite3.Connection, old: sqlite3.Connection, table: str) -> bool:
@@ -87,30 +117,6 @@ def _take_checksums(
             "UPDATE checksums SET sum = ? WHERE name = ? AND key = ?",
             [(sum_, table, key) for table, key, sum_ in sums if table in torn],
         )
-
-
-def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> CatalogSnapshot | None:
-    """Missing rows of damaged tables, from the newest readable snapshot of this very catalog."""
-    secret = db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()
-    for copy in snapshots.kept(layout.catalog) if torn else ():
-        if secret and snapshots.lineage(copy) != secret[0]:
-            continue
-        known = {row[0] for row in db.execute("SELECT id FROM jobs")}
-        db.execute("SAVEPOINT copy")
-        try:
-            there = {row["name"] for row in snapshots.rows(copy, "sqlite_schema")}
-            for table in there.intersection(torn):  # one from before an upgrade has fewer
-                for row in snapshots.rows(copy, table):
-                    if table != "journal" or _is_unfinished(db, layout, row, torn):
-                        _insert_named(db, table, row, or_else="IGNORE")
-        except sqlite3.Error:  # damaged
-            db.execute("ROLLBACK TO copy")
-            continue
-        finally:
-            db.execute("RELEASE copy")
-        _remove_outdated(db, known)
-        return copy
-    return None
 
 
 def _is_unfinished(db: sqlite3.Connection, layout: Layout, row: sqlite3.Row, torn: list[str]) -> bool:

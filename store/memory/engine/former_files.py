@@ -27,6 +27,7 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory.engine.database import Database
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
+from store.memory.engine.salvage import NOT_TAKEN
 from store.memory.engine.vectors import NEXT_MODEL, UNKNOWN
 from store.writing.salvage import beside, put_in_place
 from store.writing.surviving_rows import take_copied, take_tables
@@ -45,7 +46,6 @@ _SUMMED = {
 }  # fmt: skip  # tables of each former file whose rows have a checksum
 # SQL: the row before a change as the history has it today
 _BEFORE = "CASE WHEN json_valid(before) THEN json_remove(before, '$.embedding_model') ELSE before END"
-_NOT_TAKEN = {*snapshots.DERIVED, "checksums", "token_states"}
 
 
 def take_over(places: Places, kinds: Sequence[MemoryKind], *, disk: Disk, lock: WriterLock | None) -> None:
@@ -117,11 +117,8 @@ def mend(path: Path) -> str:
         db.row_factory = sqlite3.Row
         tables = _make_tables(db, [*(copy.path for copy in copies[:1]), path])
         torn = take_tables(db, path, tables, summed=())
-        for copy in copies if torn else ():
-            with suppress(sqlite3.Error):  # damaged itself
-                take_copied(db, copy, torn)
-                source = f"from its copy of {copy.day}"
-                break
+        if copy := take_copied(db, path, torn):
+            source = f"from its copy of {copy.day}"
         db.execute(f"PRAGMA application_id = {MEMORY_ID}")
         db.execute(f"PRAGMA user_version = {_LAST if tables else 0}")
     kept = put_in_place(path, made)
@@ -133,7 +130,7 @@ def _make_tables(db: sqlite3.Connection, sources: Sequence[Path]) -> list[str]:
     query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
     for source in sources:
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(to_read(source), uri=True)) as old:
-            found = {name: sql for name, sql in old.execute(query) if name not in _NOT_TAKEN}
+            found = {name: sql for name, sql in old.execute(query) if name not in NOT_TAKEN}
             names = [name for name in found if "words" not in name and not name.startswith("sqlite_")]
             for name in names:
                 db.execute(found[name])

@@ -2,7 +2,6 @@
 
 import logging
 import sqlite3
-import time
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -12,12 +11,12 @@ from store.disk.files import Disk
 from store.disk.sqlite_identity import identify, is_log, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine.database import SUMMED, VERSION, Database, bring_copy_up_to_date
-from store.writing.salvage import MADE, beside, put_in_place, unplaced
+from store.writing.salvage import put_in_place, rebuild, unplaced
 from store.writing.surviving_rows import take_copied, take_tables
 
 log = logging.getLogger(__name__)
 
-_NOT_TAKEN = {*DERIVED, "checksums", "token_states"}
+NOT_TAKEN = {*DERIVED, "checksums", "token_states"}
 
 
 def restore_if_lost(path: Path) -> None:
@@ -58,22 +57,16 @@ def salvage(path: Path) -> str:
     """Replace the file by one with what can be read of it and of its last copy; returns what was done."""
     if made := unplaced(path):
         return f"{path} was made again; the old one is kept as {put_in_place(path, made)}"
-    disk, was_there = Disk(), path.exists()
-    unfinished, made = beside(path, "unfinished"), beside(path, f"{MADE}{time.time_ns()}")
-    for ending in ("", "-wal", "-shm"):
-        unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    version = VERSION  # rows of an earlier one fit no tables of today
-    with suppress(sqlite3.Error):
+    was_there, version, copy, count = path.exists(), VERSION, None, 0
+    with suppress(sqlite3.Error):  # rows of an earlier version fit no tables of today
         version = min(VERSION, ((found := identify(path)) and found.version) or VERSION)
-    with (
-        closing(Database(unfinished, disk=disk, writable=True, version=version)) as new,
-        new.writing() as db,
-    ):
+
+    def fill(db: sqlite3.Connection, _: Path) -> None:
+        nonlocal copy, count
         copy = _take(db, path, version)
         (count,) = db.execute("SELECT count(*) FROM history").fetchone()
-    disk.rename(unfinished, made)
-    disk.fsync_folders([path.parent])
-    kept = put_in_place(path, made)
+
+    kept = rebuild(path, lambda new: Database(new, disk=Disk(), writable=True, version=version), fill)
     source = f"from its copy of {copy.day}" if copy else "from what it still says"
     if not (copy or was_there):
         source = "empty, since there is no copy"
@@ -86,26 +79,17 @@ def salvage(path: Path) -> str:
 def _take(db: sqlite3.Connection, broken: Path, version: int) -> CatalogSnapshot | None:
     """Copy every row that can be had; returns the copy that was needed."""
     rows = db.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
-    tables = [row[0] for row in rows if row[0] not in _NOT_TAKEN and not row[0].startswith("sqlite_")]
-    torn, taken = take_tables(db, broken, tables, summed=SUMMED), None
-    for copy in snapshots.kept(broken) if torn else ():
-        db.execute("SAVEPOINT copy")
-        try:
-            bring_copy_up_to_date(copy.path, version)
-            take_copied(db, copy, torn)
-            taken = copy
-            break
-        except sqlite3.Error:  # damaged itself
-            db.execute("ROLLBACK TO copy")
-        finally:
-            db.execute("RELEASE copy")
-    kinds = [
-        row[0].removesuffix(" model") for row in db.execute("SELECT key FROM meta WHERE key GLOB '* model'")
-    ]
-    db.executemany(
-        "INSERT OR REPLACE INTO meta VALUES (?, '1')", [(f"{one} chroma_rebuild",) for one in kinds]
-    )
-    return taken
+    tables = [row[0] for row in rows if row[0] not in NOT_TAKEN and not row[0].startswith("sqlite_")]
+    torn = take_tables(db, broken, tables, summed=SUMMED)
+
+    def is_usable(copy: CatalogSnapshot) -> bool:
+        bring_copy_up_to_date(copy.path, version)
+        return True
+
+    copy = take_copied(db, broken, torn, is_usable=is_usable)
+    kinds = "SELECT replace(key, ' model', ' chroma_rebuild'), '1' FROM meta WHERE key GLOB '* model'"
+    db.execute(f"INSERT OR REPLACE INTO meta {kinds}")
+    return copy
 
 
 def _is_damaged(path: Path) -> bool:
