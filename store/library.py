@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from store.captions.caption_text import Replacement
+from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS
+from store.catalog.undo import Undo
 from store.chroma.follower import ChromaFollower
 from store.embedding import embedding_cache, reembed
 from store.embedding.active_model import KeptVectors
@@ -29,7 +31,7 @@ from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
 from store.writing.transitions import Move, Transitions
 from store.writing.trash import Trash
-from store.writing.undo import Undo
+from store.writing.undo import RecordReversal
 
 
 class Library(Reader):
@@ -58,7 +60,8 @@ class Library(Reader):
         self.trash = Trash(
             self.catalog, self.layout, self._path, changed=self._changed, erase=self.finish_erasing
         )
-        self._undo = Undo(self.catalog, self.layout, self._disk, self._transitions, self._undo_lock)
+        records = RecordReversal(self.catalog, self.layout, self._disk, self._transitions)
+        self._undo = Undo(self.log, turn=lambda: self._undo_lock, reverse=records.reverse)
 
     def _changed(self) -> None:
         """Tell the followers that something changed."""
@@ -312,11 +315,11 @@ class Library(Reader):
         stopped = cancel_own.stop_own(self.jobs, actor=person, last=last)
         if stopped and not stopped.done and (last is None or stopped.decision != last.id):
             return Outcome()
-        return self._undo.undo(n, actor=actor)
+        return self._undo.last("undo", n, actor=actor)
 
     def redo(self, n: int = 1, *, actor: str = "") -> Outcome:
         """Redo the last undo. Raises NothingToUndo if there is none or the person decided something since."""
-        return self._undo.redo(n, actor=actor)
+        return self._undo.last("redo", n, actor=actor)
 
     def undo_decisions(
         self,
@@ -331,7 +334,10 @@ class Library(Reader):
         Records changed since are refused one by one; decisions already undone are skipped. If it is
         cancelled, the rest can still be undone. `decision` is the id of what undoes the first.
         """
-        return self._undo.undo_decisions(decisions, actor=actor, progress=progress, id=decision)
+        if progress:
+            with self.catalog.reading() as db:
+                progress.total = sum(history.size(db, one) for one in decisions)
+        return self._undo.decisions(decisions, actor=actor, progress=progress, id=decision)
 
     # -- model, vectors, Chroma and files changed outside ---------------------------------------------------
 

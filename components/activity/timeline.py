@@ -18,8 +18,7 @@ from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, sentence
 from components.shell.session import presenter
 from store import DeletedItem, Job, Library, Memory, Outcome, PastDecision
-from store.catalog import history
-from store.memory.values import MemoryDecision
+from store.catalog.history import AuditFilter
 from store.reading import audit
 from store.tasks import undo as undo_task
 
@@ -28,11 +27,11 @@ _EVERYBODY, _EVERYTHING, JOBS = "Everybody", "Everything", "Jobs"
 _DELETED = 50
 
 
-def controls(library: Library, memory: Memory | None) -> audit.AuditFilter:
+def controls(library: Library, memory: Memory | None) -> AuditFilter:
     """Draw the filter, whose values are in the page's address, and what can be done to all; returns it."""
-    databases = [library.catalog, *([memory.database] if memory else [])]
-    people = sorted({name for one in databases for name in audit.people(one)})
-    verbs = sorted({name for one in databases for name in audit.verbs(one)})
+    logs = [library.log, *([memory.log] if memory else [])]
+    people = sorted({name for log in logs for name in log.people()})
+    verbs = sorted({name for log in logs for name in log.verbs()})
     with st.container(horizontal=True, gap="small"):
         actor = st.selectbox(
             "Who", [_EVERYBODY, *people], key="history_who", bind="query-params", width=170,
@@ -47,7 +46,7 @@ def controls(library: Library, memory: Memory | None) -> audit.AuditFilter:
         with st.popover(" … ".join(days) or "Any time", icon=":material/calendar_today:", key="history_when"):
             first = st.date_input("From", value=None, key="history_from", bind="query-params")
             last = st.date_input("To", value=None, key="history_to", bind="query-params")
-        filter = audit.AuditFilter(
+        filter = AuditFilter(
             actor="" if actor == _EVERYBODY else actor,
             verb="" if verb == _EVERYTHING else verb,
             since=local_time.midnight(first) if first else None,
@@ -67,21 +66,21 @@ def controls(library: Library, memory: Memory | None) -> audit.AuditFilter:
     return filter
 
 
-def csv_lines(memory: Memory | None, filter: audit.AuditFilter) -> Iterator[tuple[str, ...]]:
+def csv_lines(memory: Memory | None, filter: AuditFilter) -> Iterator[tuple[str, ...]]:
     """The lines of the CSV for decisions about texts, newest first."""
-    for decision in memory.decisions(filter, limit=-1) if memory else []:
+    for decision in memory.log.find(filter, limit=-1) if memory else []:
         yield audit.line_of(decision, what=_texts(decision))
 
 
-def _since(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
+def _since(library: Library, memory: Memory | None, filter: AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
     if day is None or hour is None:
         return
     at = local_time.at(day, hour)
-    coins = audit.since(library.catalog, at, filter=filter)
-    texts = audit.since(memory.database, at, filter=filter) if memory and memory.can_write else []
+    coins = library.log.since(at, filter=filter)
+    texts = memory.log.since(at, filter=filter) if memory and memory.can_write else []
     whose = f" of {format.plain(presenter.name(filter.actor))}" if filter.actor else ""
     what = f" ({format.done(filter.verb)})" if filter.verb else ""
     st.markdown(f"{format.counted(len(coins) + len(texts), 'decision')}{whose}{what} since then")
@@ -91,12 +90,12 @@ def _since(library: Library, memory: Memory | None, filter: audit.AuditFilter) -
     )  # fmt: skip
 
 
-def table(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
+def table(library: Library, memory: Memory | None, filter: AuditFilter) -> None:
     """Finished jobs, and the decisions about coins and texts, newest first, each with an undo button."""
     finished = _finished(library, filter)
     total = len(finished)
     if filter.verb != JOBS:
-        total += audit.count(library, filter) + (memory.count_decisions(filter) if memory else 0)
+        total += library.log.count(filter) + (memory.log.count(filter) if memory else 0)
     if not total:
         st.info("Nothing in this time line. Clear its filters.", icon=":material/search_off:")
         return
@@ -116,7 +115,7 @@ def table(library: Library, memory: Memory | None, filter: audit.AuditFilter) ->
             _line(library, memory, one)
 
 
-def _finished(library: Library, filter: audit.AuditFilter) -> list[Job]:
+def _finished(library: Library, filter: AuditFilter) -> list[Job]:
     """The finished jobs that match, newest first; none if the filter names what was decided."""
     if filter.verb not in ("", JOBS):
         return []
@@ -133,21 +132,21 @@ def _moment(one: PastDecision | Job) -> float:
 def _page(
     library: Library,
     memory: Memory | None,
-    filter: audit.AuditFilter,
+    filter: AuditFilter,
     finished: Sequence[Job],
     number: int,
 ) -> list[PastDecision | Job]:
     end = (number + 1) * _PER_PAGE
     is_decided = filter.verb != JOBS
-    coins = audit.find(library, filter, limit=end) if is_decided else []
-    texts = memory.decisions(filter, limit=end) if memory and is_decided else []
+    coins = library.log.find(filter, limit=end) if is_decided else []
+    texts = memory.log.find(filter, limit=end) if memory and is_decided else []
     sorted_kinds: tuple[Sequence[PastDecision | Job], ...] = (coins, texts, finished)
     newest_first = merge(*sorted_kinds, key=lambda one: -_moment(one))
     return list(islice(newest_first, end - _PER_PAGE, end))
 
 
 def _line(library: Library, memory: Memory | None, decision: PastDecision) -> None:
-    of_texts = memory if isinstance(decision, MemoryDecision) else None
+    of_texts = memory if decision.kinds is not None else None
     words = _text_sentence(of_texts, decision) if of_texts else sentence(library, decision)
     words = words[:1].upper() + words[1:]
     key = f"{streamlit_style.DECISION}-{decision.id}"
@@ -164,7 +163,7 @@ def _line(library: Library, memory: Memory | None, decision: PastDecision) -> No
             )
             st.caption(local_time.text(decision.created_at, "%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
-        if library.can_write and not decision.is_undone and decision.verb not in history.FINAL:
+        if library.can_write and not (decision.is_undone or decision.is_final):
             label = "Undo" if decision.verb != "undo" else "Redo"
             undo = (
                 partial(_undo_text, of_texts, decision.id) if of_texts
@@ -192,11 +191,11 @@ def _texts(decision: PastDecision) -> str:
 
 
 def _kinds(decision: PastDecision) -> list[str]:
-    return [kind for kind in decision.kinds if kind in KINDS] if isinstance(decision, MemoryDecision) else []
+    return [kind for kind in decision.kinds or () if kind in KINDS]
 
 
 def _undo_text(memory: Memory, chosen: str, sent: forms.Sent) -> str:
-    outcome = memory.undo_decision(chosen, decision=sent.decision)
+    outcome = memory.undo_decisions([chosen], decision=sent.decision)
     return shell_undo.said(outcome, "Done." if outcome.done else "")
 
 
@@ -205,8 +204,7 @@ def _undo_all(
 ) -> str:
     done, what = Outcome(), list[str]()
     if memory:
-        for chosen in texts:  # newest first; one that is undone already stays so
-            done.add(memory.undo_decision(chosen))
+        done.add(memory.undo_decisions(texts))
     if done.done:
         what.append(format.counted(len({*done.done}), "text"))
     if coins and not undo_task.start(library, coins, at_once=AT_ONCE, decision=sent.decision):

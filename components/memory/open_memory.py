@@ -12,8 +12,8 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Sent
 from components.shell.page.undo import Reversal
 from components.shell.session import login, session
-from store import Library, MemedexError, Memory
-from store.memory.values import MemoryDecision, has_memory
+from store import Library, MemedexError, Memory, PastDecision
+from store.memory.values import has_memory
 from store.settings import settings
 
 
@@ -53,31 +53,34 @@ def last_decision(library: Library) -> Sequence[Reversal]:
         return []
     if not opened.can_write:
         return []
-    last = opened.last_decision(by=login.person())
+    last = _first(opened, opened.log.to_undo(login.person()))
     decision = last.id if last else ""
-    about = _about(last) if last else f"{opened.why_no_undo(by=login.person())}."
+    about = _about(last) if last else f"{opened.log.why_no_undo(login.person())}."
     undo = partial(_undo, opened, decision, login.session())
     found = [Reversal("undo-memory", "Undo", "z", decision, format.capital(about), undo)]
-    if undone := opened.last_undo(by=login.person()):
+    if undone := _first(opened, opened.log.to_redo(login.person())):
         redo = partial(_redo, opened, undone.id)
         found.append(Reversal("redo-memory", "Redo", "Z", undone.id, format.capital(_about(undone)), redo))
     return found
 
 
-def _about(decision: MemoryDecision) -> str:
-    return format.plain(format.did(decision.verb, counted(decision.kinds[0], decision.count)))
+def _first(memory: Memory, ids: Sequence[str]) -> PastDecision | None:
+    return next(map(memory.decision, ids), None)
+
+
+def _about(decision: PastDecision) -> str:
+    return format.plain(format.did(decision.verb, counted((decision.kinds or ("",))[0], decision.count)))
 
 
 def _undo(memory: Memory, shown: str, place: str, sent: Sent) -> str:
     """Undo what the page's run named, or what the page decided since and shows already."""
-    last = memory.last_decision(by=memory.actor.name)
     own = session.decisions_of(place)
-    chosen = last.id if last and last.id in own else shown
-    return shell_undo.said(memory.undo_decision(chosen, decision=sent.decision), "Undone.")
+    chosen = next((id for id in memory.log.to_undo(memory.actor.name) if id in own), shown)
+    return shell_undo.said(memory.undo_decisions([chosen], decision=sent.decision), "Undone.")
 
 
 def _redo(memory: Memory, undone: str, sent: Sent) -> str:
-    return shell_undo.said(memory.undo_decision(undone, decision=sent.decision), "Redone.")
+    return shell_undo.said(memory.undo_decisions([undone], decision=sent.decision), "Redone.")
 
 
 def _opened(*, can_write: bool) -> Memory:

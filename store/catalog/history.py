@@ -1,16 +1,17 @@
 """The history: who decided what, when, and what can still be undone."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from store.catalog.catalog import Catalog, read_json, writing_errors
 from store.disk.aside import Aside
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import SqliteFile
 from store.errors import NotPermitted
 from store.operations import EMPTY_TRASH, Operation, State, state_from, state_json
 from store.records import Tier
@@ -82,7 +83,19 @@ class PastDecision:
     created_at: float
     count: int
     is_undone: bool  # of what was undone and redone, only the undo
+    is_final: bool  # no undo reverses it
     reverses: str | None = None  # the decision that this one took back
+    kinds: tuple[str, ...] | None = None  # of texts that it changed; None for one about coins
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which decisions; all given conditions must hold. Times are UNIX seconds, `until` is exclusive."""
+
+    actor: str = ""
+    verb: str = ""
+    since: float | None = None
+    until: float | None = None
 
 
 def record(db: sqlite3.Connection, operation: Operation) -> None:
@@ -115,16 +128,9 @@ def record(db: sqlite3.Connection, operation: Operation) -> None:
 
 def record_erased(db: sqlite3.Connection, operation: Operation, word: str, before: State) -> None:
     """Add that a record was deleted for good; `word` replaces its address."""
-    record_decision(
-        db, operation.decision, verb=operation.verb, actor=operation.actor, at=operation.created_at
-    )
-    db.execute(
-        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
-        "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",
-        [
-            operation.decision, operation.verb, word, operation.created_at, operation.actor,
-            state_json(replace(before, sidecar_hash="", image_hash="")),
-        ],
+    record_without_coin(
+        db, operation.verb, word, actor=operation.actor, at=operation.created_at, reason="deleted for good",
+        decision=operation.decision, before=replace(before, sidecar_hash="", image_hash=""),
     )  # fmt: skip
 
 
@@ -143,15 +149,16 @@ def record_aside(db: sqlite3.Connection, aside: Aside, *, root: Path) -> None:
 
 
 def record_without_coin(
-    db: sqlite3.Connection, verb: str, about: str, *, actor: str, at: float, reason: str
-) -> None:
-    """Add a decision that changes no record; `about` takes the place of a record's address."""
-    decision = uuid4().hex
+    db: sqlite3.Connection, verb: str, about: str, *, actor: str, at: float, reason: str,
+    decision: str = "", before: State | None = None,
+) -> None:  # fmt: skip
+    """Add an event that leaves no record; `about` takes the place of a record's address."""
+    decision = decision or uuid4().hex
     record_decision(db, decision, verb=verb, actor=actor, at=at)
     db.execute(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
-        "VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
-        [decision, verb, about, at, actor, reason],
+        "VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+        [decision, verb, about, at, actor, reason, state_json(before)],
     )
 
 
@@ -164,23 +171,6 @@ def record_reversal(db: sqlite3.Connection, decision: str, *, of: str) -> None:
 def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
     """Mark a decision as undone."""
     db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
-
-
-def last_link(db: sqlite3.Connection, decision: str) -> tuple[str, int]:
-    """The last undo or redo of a decision, and how many there are; without any, the decision itself and 0."""
-    row = db.execute(
-        "WITH RECURSIVE chain (id, place) AS (SELECT ?, 0 UNION ALL SELECT d.id, chain.place + 1 "
-        "FROM chain JOIN decisions d ON d.reverses = chain.id) "
-        "SELECT * FROM chain ORDER BY place DESC LIMIT 1",
-        [decision],
-    ).fetchone()
-    return row["id"], row["place"]
-
-
-def reverses(db: sqlite3.Connection, decision: str) -> str | None:
-    """The decision of which this one took back all that could be; None if it reverses none."""
-    row = db.execute("SELECT reverses FROM decisions WHERE id = ?", [decision]).fetchone()
-    return row[0] if row else None
 
 
 def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
@@ -224,53 +214,151 @@ def events(
     ]  # fmt: skip
 
 
-def decisions(
-    db: sqlite3.Connection, where: str = "TRUE", *values: Any, limit: int = -1, offset: int = 0
-) -> list[PastDecision]:
-    """The decisions `d` that meet this condition (SQL), newest first.
+class Told(NamedTuple):
+    """How a file tells of its decisions `d`, in SQL; `:by` is a person, `:agent` who acts in their place."""
 
-    Each has its number of changed records and judged pairs.
-    """
-    rows = db.execute(
-        f"SELECT d.*, {IS_UNDONE} AS is_undone, "
-        "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
-        "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
-        f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
-        [*values, limit, offset],
-    )
-    return [
-        PastDecision(
-            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["is_undone"]),
-            row["reverses"],
+    columns: str  # `count` and `kinds`, as in `PastDecision`
+    changed: str  # what the decision `:id` changed
+    own: str  # whether it is this person's
+    undoable: str  # whether an undo can reverse it
+    bar: str = "SELECT 0"  # the number of one's decision past which no undo of one's own reaches
+
+
+COINS = Told(
+    "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+    "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count, NULL AS kinds",
+    "SELECT address FROM history WHERE decision = :id ORDER BY id",
+    "d.who = :by",
+    f"(d.verb NOT IN {FINAL})",
+)
+AT_FORGETTING = (
+    "nothing to undo: the last thing you did was to delete something for good, "
+    "and undo never reaches past that"
+)
+_ALL = AuditFilter()
+
+
+class DecisionLog:
+    """The decisions of a catalog or of a text memory: found and counted, and those of one to undo or redo."""
+
+    def __init__(self, file: SqliteFile, told: Told = COINS) -> None:
+        self.file = file
+        self._told = told
+
+    def find(self, filter: AuditFilter = _ALL, *, limit: int = 20, offset: int = 0) -> list[PastDecision]:
+        """These decisions, newest first, each with its number of changed records, judged pairs or texts."""
+        where, values = conditions("d", filter)
+        return self._find(where, [*values, limit, offset])
+
+    def count(self, filter: AuditFilter = _ALL) -> int:
+        """How many decisions match."""
+        where, values = conditions("d", filter)
+        return int(self.file.row(f"SELECT count(*) FROM decisions d WHERE {where}", values)[0])
+
+    def get(self, id: str) -> PastDecision | None:
+        """The decision with this id; None if there is none."""
+        return next(iter(self._find("d.id = ?", [id, 1, 0])), None)
+
+    def to_undo(self, by: str, *, limit: int = 1) -> list[str]:
+        """The ids of this person's last decisions that can be undone, newest first."""
+        told = self._told
+        return self._ids(
+            f"{told.own} AND d.verb <> 'undo' AND {told.undoable} AND d.number > coalesce(({told.bar}), 0)",
+            by, limit,
+        )  # fmt: skip
+
+    def to_redo(self, by: str, *, limit: int = 1) -> list[str]:
+        """The ids of this person's undos since their last other decision, newest first."""
+        others = f"FROM decisions d WHERE {self._told.own} AND d.verb NOT IN ('undo', 'redo')"
+        since = f"coalesce((SELECT max(d.number) {others}), 0)"
+        return self._ids(f"{self._told.own} AND d.verb = 'undo' AND d.number > {since}", by, limit)
+
+    def why_no_undo(self, by: str) -> str:
+        """Why this person has nothing to undo, as a sentence without a full stop."""
+        (is_barred,) = self.file.row(self._told.bar, self._names(by))
+        return AT_FORGETTING if is_barred else "nothing to undo"
+
+    def changed(self, id: str) -> list[str]:
+        """What a decision changed, each once, in its order."""
+        return [*dict.fromkeys(row[0] for row in self.file.rows(self._told.changed, {"id": id}))]
+
+    def people(self) -> list[str]:
+        """Everybody who ever decided something."""
+        return self._distinct("who")
+
+    def verbs(self) -> list[str]:
+        """Every verb that occurs."""
+        return self._distinct("verb")
+
+    def since(self, at: float, *, filter: AuditFilter = _ALL) -> list[str]:
+        """The decisions to reverse, in this order, to restore the state at this moment.
+
+        In a chain decision → undo → redo …, only the last link can be reversed. Reverse it if the chain made
+        since `at` has odd length; an even one cancels out.
+        """
+        where, values = conditions("d", filter)
+        rows = self.file.rows(
+            f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
+            "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
+            [*values, at, json.dumps(FINAL)],
         )
-        for row in rows
-    ]  # fmt: skip
+        links: dict[str, int] = {}
+        for row in reversed(rows):
+            links[row["id"]] = 1 + links.get(row["reverses"], 0)
+        return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
+
+    def last_link(self, id: str) -> tuple[str, int]:
+        """The last undo or redo of a decision, and how many there are; without any, the decision and 0."""
+        row = self.file.row(
+            "WITH RECURSIVE chain (id, place) AS (SELECT ?, 0 UNION ALL SELECT d.id, chain.place + 1 "
+            "FROM chain JOIN decisions d ON d.reverses = chain.id) "
+            "SELECT id, place FROM chain ORDER BY place DESC LIMIT 1",
+            [id],
+        )
+        return tuple(row)
+
+    def _find(self, where: str, values: Sequence[Any]) -> list[PastDecision]:
+        told = self._told
+        rows = self.file.rows(
+            f"SELECT d.*, {IS_UNDONE} AS is_undone, NOT {told.undoable} AS is_final, {told.columns} "
+            f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
+            values,
+        )
+        return [
+            PastDecision(
+                row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["is_undone"]),
+                bool(row["is_final"]), row["reverses"],
+                None if row["kinds"] is None else tuple(sorted(json.loads(row["kinds"]))),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def _ids(self, where: str, by: str, limit: int) -> list[str]:
+        query = f"SELECT id FROM decisions d WHERE {where} AND NOT reversed ORDER BY number DESC LIMIT :n"
+        return [row[0] for row in self.file.rows(query, {**self._names(by), "n": limit})]
+
+    def _names(self, by: str) -> dict[str, Any]:
+        return {"by": by, "agent": self.file.actor.agent}
+
+    def _distinct(self, column: str) -> list[str]:
+        return [
+            row[0] for row in self.file.rows(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")
+        ]
 
 
-def decision(db: sqlite3.Connection, id: str) -> PastDecision | None:
-    """The decision with this id; None if there is none."""
-    return next(iter(decisions(db, "d.id = ?", id)), None)
-
-
-def to_undo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
-    """The ids of this person's last decisions that can be undone, newest first."""
-    rows = db.execute(
-        f"SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', {marks(FINAL)}) AND NOT reversed "
-        "ORDER BY number DESC LIMIT ?",
-        [actor, *FINAL, limit],
-    )
-    return [row[0] for row in rows]
-
-
-def to_redo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
-    """The ids of this person's undos since their last other decision, newest first."""
-    rows = db.execute(
-        "SELECT id FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
-        "coalesce((SELECT max(number) FROM decisions WHERE who = :who AND verb NOT IN ('undo', 'redo')), 0) "
-        "ORDER BY number DESC LIMIT :limit",
-        {"who": actor, "limit": limit},
-    )
-    return [row[0] for row in rows]
+def conditions(table: str, filter: AuditFilter) -> tuple[str, list[Any]]:
+    """SQL, and its values, for the rows of this table that pass the filter."""
+    parts, values = ["TRUE"], []
+    for condition, value in (
+        ("who = ?", filter.actor or None),
+        ("verb = ?", filter.verb or None),
+        ("at >= ?", filter.since),
+        ("at < ?", filter.until),
+    ):
+        if value is not None:
+            parts.append(f"{table}.{condition}")
+            values.append(value)
+    return " AND ".join(parts), values
 
 
 def _state(text: str | None) -> State | None:

@@ -13,7 +13,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from store.catalog import history
 from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.disk.files import content_hash
 from store.duplicates import alignment, findings
@@ -300,9 +299,8 @@ class Duplicates:
         known = findings.checked_verdict(verdict)
         others = list(others)
         decided = self._catalog.decide("judge", actor=actor, id=decision)
-        with self._catalog.reading() as db:
-            if decision and history.decision(db, decision):  # all of it is one transaction
-                return Outcome(done=others, decision=decision)
+        if decision and self._catalog.row("SELECT 1 FROM decisions WHERE id = ?", [decision]):
+            return Outcome(done=others, decision=decision)  # all of it is one transaction
         return findings.judge(self._catalog, address, known, others, decision=decided)
 
     def examine(self, *, progress: Progress | None = None) -> int:

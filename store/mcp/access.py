@@ -69,8 +69,10 @@ class Access:
                 self._memory.close()
                 self._memory = None
             if self._memory is None:
-                opened = Memory.open_beside if self._actor.can_write else Memory.open_for_reading
-                self._memory = opened(self.root, models=self._model)
+                if self._actor.can_write:
+                    self._memory = Memory.open(self.root, models=self._model, may_keep=False)
+                else:
+                    self._memory = Memory.open_for_reading(self.root, models=self._model)
             agent = self._agent() if self._actor.can_write else self._actor
             return self._memory.for_actor(agent)
 

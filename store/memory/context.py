@@ -17,7 +17,6 @@ from store.catalog.catalog import DISK_ERRORS
 from store.disk.files import Disk
 from store.errors import LoginEnded, MemedexError, ReadOnly
 from store.memory.documents.documents import RESULTS as DOCUMENTS_RESULTS
-from store.memory.engine import pending
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import EntryHit
@@ -305,7 +304,7 @@ def _section(
         except (MemedexError, *DISK_ERRORS) as error:  # the other kinds are in the context nevertheless
             log.error("%s cannot be asked: %s", kind.name, error)
             left_out = [Omission(kind.name, str(error))]
-    if waiting := pending.count(entries):
+    if waiting := entries.waiting_count():
         left_out.append(Omission(kind.name, "wait until a person has reviewed them", waiting))
     chunks = [ContextChunk(kind.name, hit.row, hit.row[kind.text], hit.score) for hit in hits]
     _log_retrieved(name.upper(), [chunk.text for chunk in chunks])

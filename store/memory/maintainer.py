@@ -20,9 +20,9 @@ from store.jobs.background_worker import Worker
 from store.memory.engine import reembedding
 from store.memory.engine.database import SUMMED, Database
 from store.memory.engine.entries import Entries
+from store.memory.engine.erasing import ERASING
 from store.memory.engine.places import Places
 from store.memory.engine.stored_entries import StoredEntries
-from store.memory.engine.undo import ERASING
 from store.progress import Progress
 
 PERIOD = 1.0  # seconds between two looks at what other processes wrote

@@ -11,7 +11,6 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from store.catalog.words import forms, question_words, words_in
-from store.memory.engine import pending
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import EntryHit, searched_text
@@ -152,7 +151,7 @@ class Memories:
 
     def _stored(self, id: str) -> Stored:
         """The answer to a decision that stored this memory, or what waits to become one, before."""
-        waits = next((one for one in pending.waiting(self.entries) if one.id == id), None)
+        waits = next((one for one in self.entries.waiting() if one.id == id), None)
         row = (waits.row if waits else None) or self.entries.versions(waits.target if waits else id)[-1].row
         answer = Stored(
             memory_id=waits.target if waits else id,

@@ -1,9 +1,8 @@
 """The text memory of one root without its verbs: all kinds, opened together, with one writer."""
 
 import logging
-import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -11,8 +10,11 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Self
+from uuid import uuid4
 
 from store.catalog.catalog import DISK_ERRORS
+from store.catalog.history import FORGET, FORGET_VECTORS, DecisionLog, PastDecision, Told
+from store.catalog.undo import Undo, Verb
 from store.chroma.follower import ChromaFollower, warn_behind
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside
@@ -27,9 +29,9 @@ from store.embedding.protocol import Embedder
 from store.errors import MemedexError, ReadOnly
 from store.memory import memories
 from store.memory.chroma_source import MemorySource, behind
-from store.memory.decisions import Decisions
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
+from store.memory.engine.change import refuse_agents
 from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.names import check_known
@@ -51,6 +53,16 @@ from store.progress import Progress
 
 log = logging.getLogger(__name__)
 
+_ERASED = f"d.verb IN {(FORGET, FORGET_VECTORS)}"
+_BY = "d.who = :by AND d.agent = :agent"
+_TEXTS = Told(
+    "(SELECT json_group_array(DISTINCT h.kind) FROM history h WHERE h.decision = d.number) AS kinds",
+    "SELECT h.id FROM history h JOIN decisions d ON d.number = h.decision WHERE d.id = :id ORDER BY h.number",
+    _BY,
+    "(NOT d.is_final)",
+    f"SELECT max(d.number) FROM decisions d WHERE {_BY} AND {_ERASED}",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
@@ -66,7 +78,7 @@ class MemoryStatus:
     moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
 
 
-class OpenedMemory(Decisions):
+class OpenedMemory:
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
@@ -78,36 +90,25 @@ class OpenedMemory(Decisions):
         models: Callable[[str], Embedder] = open_embedder,
         disk: Disk | None = None,
         clock: Callable[[], float] = time.time,
+        may_keep: bool = True,
     ) -> Self:
         """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        One of them keeps it in order (`maintainer.py`). A replica is opened for reading. `models` opens a
-        model by name, `embedder` replaces all.
+        One of them keeps it in order (`maintainer.py`), but not one that may not: an agent's, for days. A
+        replica is opened for reading. `models` opens a model by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
+        make = partial(cls, root, embedder=embedder, models=models, disk=disk, clock=clock)
         if is_replica(Places(root).database):
-            return cls(root, embedder=embedder, models=models)
+            return make()
+        if not may_keep:
+            finish_exchanges(root)
+            return make(writes=True)
         opened = _writers.open(
-            root,
-            lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),
-            lock=Places(root).lock,
-            acquire=WriterLock.try_acquire,
+            root, lambda lock: make(lock=lock), lock=Places(root).lock, acquire=WriterLock.try_acquire
         )
         assert isinstance(opened, cls)
         return opened
-
-    @classmethod
-    def open_beside(
-        cls,
-        root: Path,
-        *,
-        embedder: Embedder | None = None,
-        models: Callable[[str], Embedder] = open_embedder,
-    ) -> Self:
-        """Open it for reading and writing without ever keeping it in order: an agent's, for days."""
-        root = Path(root).resolve()
-        finish_exchanges(root)
-        return cls(root, embedder=embedder, models=models, writes=True)
 
     @classmethod
     def open_for_reading(
@@ -204,7 +205,9 @@ class OpenedMemory(Decisions):
         return self._writes and self.actor.can_write
 
     def _make_parts(self) -> None:
-        """Make one part for each kind, with its verbs."""
+        """Make one part for each kind, with its verbs, and those that undo."""
+        self.log = DecisionLog(self.database, _TEXTS)
+        self._undo = Undo(self.log, turn=self.database.writing, reverse=self._reverse, after=self._reversed)
         self.memories = Memories(self.kinds[memories.KIND.name])
         self.documents = Documents(self.kinds[schema.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.kinds[lore.KIND.name], folder=self.places.worlds, refused=self._refused_worlds)
@@ -303,14 +306,65 @@ class OpenedMemory(Decisions):
             recover=self._recover,
         )  # fmt: skip
 
-    def _reverse(
-        self, verb: str, choose: Callable[[sqlite3.Connection, str], str], *, actor: str, id: str | None
+    @property
+    def generation(self) -> tuple[int, ...]:
+        """Changes with every change of an entry or a model, and with every counted question."""
+        row = self.database.row(
+            "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
+            "(SELECT coalesce(sum(times), 0) FROM queried), "
+            "(SELECT coalesce(max(number), 0) FROM decisions), "
+            "(SELECT coalesce(sum(value), 0) FROM meta WHERE key GLOB '* epoch')"
+        )
+        return tuple(row)
+
+    def decisions(self, *, limit: int = 20) -> list[PastDecision]:
+        """Decisions about all kinds, newest first; `log` finds others."""
+        return self.log.find(limit=limit)
+
+    def decision(self, id: str) -> PastDecision | None:
+        """One decision; None if there is none with this id."""
+        return self.log.get(id)
+
+    def undo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
+        """Undo the person's own last decision; an agent's own, nobody else's, to an agent.
+
+        Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
+        """
+        refuse_agents(self.actor, "undo")
+        return self._undo.last("undo", actor=actor, id=decision)
+
+    def redo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
+        """Redo the person's own last undo.
+
+        Raises NothingToUndo if there is none, or the person decided something since.
+        """
+        refuse_agents(self.actor, "redo")
+        return self._undo.last("redo", actor=actor, id=decision)
+
+    def undo_decisions(
+        self, decisions: Sequence[str], *, actor: str = "", decision: str | None = None
     ) -> Outcome:
-        """As `Decisions`; files of worlds are exchanged with those of the state before."""
-        outcome = super()._reverse(verb, choose, actor=actor, id=id)
-        if not self.lore.entries.fault and outcome.reversed:
+        """Undo these decisions as `Library.undo_decisions`: each in one transaction over all its kinds."""
+        refuse_agents(self.actor, "undo")
+        return self._undo.decisions(decisions, actor=actor, id=decision)
+
+    def _reverse(
+        self, chosen: str, verb: Verb, outcome: Outcome, *, actor: str, id: str | None, progress: Progress
+    ) -> bool:
+        decision = id or uuid4().hex
+        with self.database.writing() as db:
+            change = self.memories.entries.begin(db, verb, actor=actor, decision=decision)
+            change.reverse(chosen, outcome, kinds={name: one.kind for name, one in self.kinds.items()})
+            change.finish()
+        if change.is_begun:
+            outcome.decision = decision
+        return True
+
+    def _reversed(self, outcome: Outcome) -> None:
+        """Exchange files of worlds with those of the state before, and wake Chroma's follower."""
+        if outcome.reversed and not self.lore.entries.fault:
             outcome.refused += self.lore.exchange_files(decision=outcome.reversed)
-        return outcome
+        self._wake()
 
     def status(self) -> MemoryStatus:
         """The memory's health."""

@@ -23,7 +23,6 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanw
 from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
 from store.memory.engine.kind import Row
-from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.names import nearest, offered
 from store.memory.engine.resident import Where
 from store.memory.engine.retrievals import KeptContext
@@ -64,8 +63,7 @@ __all__ = [
     "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
     "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
     "EntryDifference", "EntryHit", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
-    "ImportedDocument", "InvalidInput", "Junk", "JunkEntry", "KeptContext", "MemoryDecision",
-    "MemoryFigures", "MemoryFinding",
+    "ImportedDocument", "InvalidInput", "Junk", "JunkEntry", "KeptContext", "MemoryFigures", "MemoryFinding",
     "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "ProbeCandidate",
     "ProbeMessage", "ReadMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters",
     "Section", "Stored", "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count",

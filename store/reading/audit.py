@@ -1,8 +1,7 @@
-"""The history of all decisions: filtered by person, time and verb, with speed and results."""
+"""What decisions about coins came to: their speed and results, by day, and all of them as a table."""
 
 import csv
 import io
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,10 +11,8 @@ from heapq import merge
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from store.catalog import history
-from store.catalog.history import CHAIN, FINAL, NOBODY, UNDONE, PastDecision
+from store.catalog.history import CHAIN, NOBODY, UNDONE, AuditFilter, PastDecision, conditions
 from store.disk.csv import inert
-from store.disk.sqlite import SqliteFile
 from store.reading.reader import Reader
 from store.records import Tier
 
@@ -23,16 +20,6 @@ HEADINGS = ("when (UTC)", "who", "what", "address", "name", "from", "to", "reaso
 _FIRST_LOOKS = ("approve", "reject")
 _QUARTER = 900  # seconds: each zone differs from UTC by whole quarters of an hour
 _EPOCH = date(1970, 1, 1).toordinal()
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
-    """Which decisions; all given conditions must hold. Times are UNIX seconds, `until` is exclusive."""
-
-    actor: str = ""
-    verb: str = ""
-    since: float | None = None
-    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +78,6 @@ def moves_by_day(
     return [(*key, number) for key, number in moved.items()]
 
 
-def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:
-    """These decisions, newest first."""
-    where, values = conditions("d", filter)
-    with reader.catalog.reading() as db:
-        return history.decisions(db, where, *values, limit=limit, offset=offset)
-
-
-def count(reader: Reader, filter: AuditFilter) -> int:
-    """How many decisions match."""
-    where, values = conditions("d", filter)
-    return int(reader.catalog.row(f"SELECT count(*) FROM decisions d WHERE {where}", values)[0])
-
-
-def people(database: SqliteFile) -> list[str]:
-    """Everybody who ever decided something; `database` as in `since`."""
-    return _distinct(database, "who")
-
-
-def verbs(database: SqliteFile) -> list[str]:
-    """Every verb that occurs in the history; `database` as in `since`."""
-    return _distinct(database, "verb")
-
-
 def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
     """How many were approved and rejected, how fast, and the reasons for rejections."""
     standing, values = _standing(filter)
@@ -141,7 +105,7 @@ def count_by_verb(reader: Reader) -> dict[str, int]:
 
 
 def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[DecisionsOfDay]:
-    """These decisions counted by day in a time zone and by verb, oldest first; together they are `count`.
+    """These decisions counted by day in a time zone and by verb, oldest first; together they are all.
 
     A redo counts as the verb that it carries out again.
     """
@@ -173,26 +137,6 @@ def reviews_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> l
         approved[day] += ups
         rejected[day] += downs
     return [ReviewsOfDay(day, approved[day], rejected[day]) for day in sorted(approved)]
-
-
-def since(database: SqliteFile, at: float, *, filter: AuditFilter) -> list[str]:
-    """The decisions to reverse, in this order, to restore the state at this moment.
-
-    `database` is a library's catalog or the text memory's.
-
-    In a chain decision → undo → redo …, only the last link can be reversed. Reverse it if the chain made
-    since `at` has odd length; an even one cancels out.
-    """
-    where, values = conditions("d", filter)
-    rows = database.rows(
-        f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
-        "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
-        [*values, at, json.dumps(FINAL)],
-    )
-    links: dict[str, int] = {}
-    for row in reversed(rows):
-        links[row["id"]] = 1 + links.get(row["reverses"], 0)
-    return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
 
 
 def as_csv(reader: Reader, filter: AuditFilter, *, others: Iterable[tuple[str, ...]] = ()) -> str:
@@ -237,10 +181,6 @@ def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, .
         )  # fmt: skip
 
 
-def _distinct(database: SqliteFile, column: str) -> list[str]:
-    return [row[0] for row in database.rows(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
-
-
 def _day(quarter: int, zone: tzinfo) -> int:
     """The day (since 1970) on which this quarter of an hour begins in a time zone."""
     return datetime.fromtimestamp(quarter * _QUARTER, zone).date().toordinal() - _EPOCH
@@ -251,18 +191,3 @@ def _standing(filter: AuditFilter) -> tuple[str, list[Any]]:
     where, values = conditions("h", filter)
     found = f"FROM history h WHERE {where} AND h.verb IN (?, ?) AND h.decision NOT IN {UNDONE}"
     return found, [*values, *_FIRST_LOOKS]
-
-
-def conditions(table: str, filter: AuditFilter) -> tuple[str, list[Any]]:
-    """SQL, and its values, for the rows of this table that pass the filter."""
-    parts, values = ["TRUE"], []
-    for condition, value in (
-        ("who = ?", filter.actor or None),
-        ("verb = ?", filter.verb or None),
-        ("at >= ?", filter.since),
-        ("at < ?", filter.until),
-    ):
-        if value is not None:
-            parts.append(f"{table}.{condition}")
-            values.append(value)
-    return " AND ".join(parts), values

@@ -19,7 +19,7 @@ from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
 from store.catalog.deleted_items import DeletedItems
 from store.catalog.filters import Filter
-from store.catalog.history import Answers, Event, PastDecision
+from store.catalog.history import Answers, DecisionLog, Event, PastDecision
 from store.catalog.listing import Listing
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
@@ -197,6 +197,7 @@ class Reader(RecordLists):
     def _make_parts(self) -> None:
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
+        self.log = DecisionLog(catalog)
         self.duplicates = Duplicates(
             catalog, self._pictures, self._neighbours, self._confirmation, self._examiner, self._likenesses
         )
@@ -269,20 +270,16 @@ class Reader(RecordLists):
             return history.events(db, address=address, decision=decision, limit=limit)
 
     def decisions(self, *, limit: int = 20) -> list[PastDecision]:
-        """Decisions, newest first."""
-        with self.catalog.reading() as db:
-            return history.decisions(db, limit=limit)
+        """Decisions, newest first; `log` finds others."""
+        return self.log.find(limit=limit)
 
     def decision(self, decision: str) -> PastDecision | None:
         """The decision with this id; None if there is none."""
-        with self.catalog.reading() as db:
-            return history.decision(db, decision)
+        return self.log.get(decision)
 
     def to_undo(self, *, actor: str) -> PastDecision | None:
         """This person's last decision that can be undone; None if there is none."""
-        with self.catalog.reading() as db:
-            last = history.to_undo(db, actor)
-            return history.decision(db, last[0]) if last else None
+        return next(map(self.log.get, self.log.to_undo(actor)), None)
 
     def revisions(self, address: str) -> list[Revision]:
         """Every text that a record's caption had, newest first."""

@@ -120,7 +120,7 @@ def undo(library: "Library", job: Job, *, actor: str = "", progress: "Progress |
     if texts_decision := job.note.get("texts"):  # a number, up to version 1.2
         memory = Memory.open(library.layout.root)
         if memory.decision(str(texts_decision)):
-            texts = memory.undo_decision(str(texts_decision), actor=actor)
+            texts = memory.undo_decisions([str(texts_decision)], actor=actor)
             outcome.done += texts.done
             outcome.refused += texts.refused
     library.jobs.dismiss(job.id, actor=actor)

@@ -59,16 +59,14 @@ def reverse(library: "Library", chosen: str, *, at_once: int, decision: str | No
 
 def undoable(library: "Library", *, limit: int) -> list[str]:
     """The ids of this person's decisions that can be undone, newest first, with those still carried out."""
-    with library.catalog.reading() as db:
-        decided = history.to_undo(db, library.actor_name, limit=limit)
+    decided = library.log.to_undo(library.actor_name, limit=limit)
     coming = [job.decision for job in cancel_own.deciding(library.jobs, actor=library.actor_name)]
     return [*(one for one in coming if one not in decided), *decided][:limit]
 
 
 def redoable(library: "Library", *, limit: int) -> list[str]:
     """The ids of this person's undos that can be redone, the last one first."""
-    with library.catalog.reading() as db:
-        return history.to_redo(db, library.actor_name, limit=limit)
+    return library.log.to_redo(library.actor_name, limit=limit)
 
 
 def start(

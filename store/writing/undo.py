@@ -1,17 +1,15 @@
-"""Undo and redo: new operations made from the history, which restore what a decision replaced."""
+"""Restore what a decision about coins replaced, by a new decision that is made from the history."""
 
-import sqlite3
-import threading
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.catalog.undo import Verb
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.duplicates import findings
-from store.errors import InvalidRecord, MemedexError, NothingToUndo, NotWritten
-from store.operations import DecisionIntent, State
+from store.errors import InvalidRecord, MemedexError, NotWritten
+from store.operations import State
 from store.outcome import Outcome, Refusal
 from store.progress import Progress, batches
 from store.records import Record
@@ -20,85 +18,23 @@ from store.writing import transitions
 from store.writing.transitions import Transitions
 
 
-class Undo:
-    """Reverses decisions, one at a time; records changed since are refused."""
+class RecordReversal:
+    """Reverses one decision about records, the taxonomy or pairs."""
 
-    def __init__(
-        self, catalog: Catalog, layout: Layout, disk: Disk, transitions: Transitions, lock: threading.Lock
-    ) -> None:
+    def __init__(self, catalog: Catalog, layout: Layout, disk: Disk, transitions: Transitions) -> None:
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
         self._transitions = transitions
-        self._one_at_a_time = lock  # two at one time must not both choose the same decision
 
-    def undo(self, n: int, *, actor: str) -> Outcome:
-        """Undo this person's last n decisions. Raises NothingToUndo if there is none."""
-        return self._last("undo", n, history.to_undo, actor=actor or self._catalog.actor.name)
-
-    def redo(self, n: int, *, actor: str) -> Outcome:
-        """Redo what this person undid last. Raises NothingToUndo if they decided something since."""
-        return self._last("redo", n, history.to_redo, actor=actor or self._catalog.actor.name)
-
-    def undo_decisions(
-        self,
-        decisions: Sequence[str],
-        *,
-        actor: str,
-        progress: Progress | None = None,
-        id: str | None = None,
-    ) -> Outcome:
-        """Undo these decisions of any person one by one; an undo among them is redone.
-
-        One that was undone and redone is undone again. `id` is that of the first reversal.
-        """
-        outcome = Outcome()
-        progress = progress or Progress()
-        with self._catalog.reading() as db:
-            progress.total = sum(history.size(db, decision) for decision in decisions)
-        for chosen in decisions:
-            with self._one_at_a_time:
-                with self._catalog.reading() as db:
-                    if id is not None and (reversed_ := history.reverses(db, id)):
-                        outcome.decision, outcome.reversed, id = id, reversed_, None
-                        continue
-                    last, others = history.last_link(db, chosen)
-                    row = db.execute("SELECT verb, reversed FROM decisions WHERE id = ?", [last]).fetchone()
-                if row is None:
-                    outcome.refused.append(Refusal(chosen, "there is no such decision"))
-                elif row["verb"] in history.FINAL:
-                    outcome.refused.append(Refusal(chosen, "it cannot be undone"))
-                elif not row["reversed"] and others % 2 == 0:
-                    verb = "redo" if row["verb"] == "undo" else "undo"
-                    decision = self._catalog.decide(verb, actor=actor, reverses=last, id=id)
-                    id = None
-                    if not self._reverse(last, decision, outcome, progress):
-                        break
-        return outcome
-
-    def _last(
-        self, verb: str, n: int, choose: Callable[[sqlite3.Connection, str], list[str]], *, actor: str
-    ) -> Outcome:
-        self._catalog.check_writable()
-        outcome = Outcome()
-        for number in range(n):
-            with self._one_at_a_time:
-                with self._catalog.reading() as db:
-                    found = choose(db, actor)
-                if not found:
-                    if number == 0:
-                        raise NothingToUndo(f"nothing to {verb}")
-                    break
-                decision = self._catalog.decide(verb, actor=actor, reverses=found[0])
-                if not self._reverse(found[0], decision, outcome, Progress()):
-                    break
-        return outcome
-
-    def _reverse(self, chosen: str, decision: DecisionIntent, outcome: Outcome, progress: Progress) -> bool:
+    def reverse(
+        self, chosen: str, verb: Verb, outcome: Outcome, *, actor: str, id: str | None, progress: Progress
+    ) -> bool:
         """Restore what one decision replaced, except records changed since.
 
         False if the disk refused or it was cancelled.
         """
+        decision = self._catalog.decide(verb, actor=actor, reverses=chosen, id=id)
         with self._catalog.reading() as db:
             events = history.events(db, decision=chosen, limit=-1)
             goals = {event.address: event for event in events}

@@ -87,7 +87,7 @@ def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_t
     with stored_memory(memory_server) as memory:
         [row] = memory.kinds["memories"].find(words="submarines")
         assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
-        assert [event.verb for event in memory.kinds["memories"].history(id=row["id"])] == ["edit", "demo"]
+        assert [one.verb for one in memory.kinds["memories"].versions(row["id"])] == ["edit", "demo"]
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("submarines made of brass")).to_have_count(0)
 

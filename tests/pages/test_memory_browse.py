@@ -55,7 +55,7 @@ def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memor
     ours = memory.for_actor(Actor("tester", via="page"))
     ours.memories.store_memory("Kettles sing", decision="a")
     ours.memories.store_memory("Kettles boil", decision="elsewhere")
-    memory.undo_decision("elsewhere")
+    memory.undo_decisions(["elsewhere"])
     session.note_decision(session_id, "a")
     undo.send(forms.Sent({}, "b"))
     assert memory.decision("b").reverses == "a"
@@ -195,7 +195,7 @@ def test_a_forgotten_session_is_in_no_file_of_the_root(
     app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
     press(app, "Delete this key")
     assert traces(root, words_, []) == {}
-    assert "undo never reaches past that" in memory.why_no_undo(by="tester")
+    assert "undo never reaches past that" in memory.log.why_no_undo("tester")
 
 
 def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from store.captions.caption_text import Replacement
 from store.catalog.filters import Filter
+from store.catalog.history import AuditFilter
 from store.embedding.active_model import KeptVectors
 from store.errors import ReadOnly
 from store.evaluation import evaluation
@@ -163,7 +164,8 @@ def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
             "sql": "SELECT 1", "texts": {"entity": "x"}, "thread": 0, "unfit": True,
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
             "captions": {captioned.address: values}, "actor": "eve", "reason": "repair", "words": "frog",
-            "answer": "", "work": lambda _: 0,
+            "at": 0.0, "by": "ann", "DecisionLog.find.filter": AuditFilter(),
+            "DecisionLog.count.filter": AuditFilter(), "answer": "", "work": lambda _: 0,
             "GoldenQueries.delete.line": "a frog", "GoldenQueries.restore.line": "a cat",
             "GoldenQueries.restore.value": {"answers": [FIRST], "collection": "own", "who": "ann"},
             "GoldenQueries.import_content.content": b'{"queries": []}',

@@ -1,4 +1,4 @@
-"""Leave no byte of deleted rows in the memory's file, without rewriting all of it.
+"""Delete for good, and leave no byte of deleted rows in the memory's file, without rewriting all of it.
 
 `secure_delete` overwrites a deleted row where it is. When SQLite moves rows between pages it also leaves
 copies of them in unused parts of pages. So the tables that had such rows are made again, which overwrites
@@ -7,17 +7,73 @@ every page of the old ones; the tables of other kinds stay as they are.
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from store.catalog import snapshots
+from store.catalog.catalog import count_up
+from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.database import Database, bring_copy_up_to_date
+from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.resident import EPOCH
 from store.memory.engine.vectors import delete_unused
 
 # Tables of all kinds with rows that say, or are named by, what a kind's entries are.
 _SHARED = ("changes", "history", "pending", "recall", "adopted", "queried", "checksums")
+ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 _SCHEMA = "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL"
+
+
+def erase(change: MemoryChange, column: str, value: str) -> int:
+    """Delete rows with all traces of them; the rest of the file stays.
+
+    Raises UnknownEntry if there is nothing of it.
+    """
+    db, kind = change.db, change.kind
+    gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
+    past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
+    ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
+    waiting = _waiting(change, column, value, ids)
+    if not ids and not waiting:
+        raise UnknownEntry(f"there is nothing of {value!r} in {kind.name}")
+    count = db.execute(f"SELECT count(*) FROM {kind.table} WHERE {column} = ?", [value]).fetchone()[0]
+    db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
+    places = [(kind.name, id) for id in (*ids, *waiting)]
+    decided = set[int]()
+    for place in places:
+        found = db.execute("SELECT DISTINCT decision FROM history WHERE kind = ? AND id = ?", place)
+        decided.update(row[0] for row in found)
+    for table in ("history", *BESIDE):
+        db.executemany(f"DELETE FROM {table} WHERE kind = ? AND id = ?", places)
+    for table in (*kind.tables, *BESIDE):
+        db.executemany(f"DELETE FROM changes WHERE kind = ? AND id = ? AND tbl = '{table}'", places)
+    db.executemany(
+        "DELETE FROM decisions WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM history WHERE decision = ?1)",
+        [(number,) for number in decided],
+    )
+    db.execute("DELETE FROM queried WHERE kind = ? AND scope = ?", [kind.name, value])
+    count_up(db, kind.key(EPOCH))
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [kind.key(ERASING)])
+    change.record_final("entries", "", {}, count=count)  # that it happened, and nothing of what it was
+    return int(count)
+
+
+def _waiting(change: MemoryChange, column: str, value: str, ids: Sequence[str]) -> list[str]:
+    """The ids of what waits, or waited, to become an entry of this value or to change one of these."""
+    db, kind, inside = change.db, change.kind.name, f"$.{column}"
+    found = db.execute(
+        "SELECT id FROM pending WHERE kind = ? AND json_extract(row, ?) = ? UNION SELECT id FROM history "
+        "WHERE kind = ? AND tbl = ? AND json_extract(json_extract(before, '$.row'), ?) = ?",
+        [kind, inside, value, kind, PENDING, inside, value],
+    ).fetchall()
+    named = (
+        "SELECT id FROM pending WHERE kind = ? AND target = ? UNION "
+        "SELECT id FROM history WHERE kind = ? AND tbl = ? AND json_extract(before, '$.target') = ?"
+    )
+    rows = [row for id in ids for row in db.execute(named, [kind, id, kind, PENDING, id])]
+    return list({row[0] for row in (*found, *rows)})
 
 
 def erase_deleted(database: Database, kind: MemoryKind) -> None:

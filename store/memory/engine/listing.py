@@ -1,4 +1,4 @@
-"""Rows for pages (full text, filters, sorting, paging), the history, and every version of an entry."""
+"""Rows for pages (full text, filters, sorting, paging), and every version of an entry."""
 
 import json
 import sqlite3
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.filters import matching
-from store.catalog.history import FORGET, FORGET_VECTORS, IS_UNDONE, PastDecision
 from store.catalog.words import cjk_runs, without_cjk
 from store.disk.sqlite_values import marks
 from store.memory.engine.errors import InvalidInput
@@ -18,19 +17,6 @@ from store.memory.engine.vectors import with_any_vector
 _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryEvent:
-    """A change of one entry by one decision."""
-
-    decision: str
-    verb: str
-    id: str
-    created_at: float  # UNIX seconds
-    actor: str
-    before: str | None  # the row it replaced, as JSON; None: there was none
-    is_undone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +37,6 @@ class EntryVersion:
     def author(self) -> str:
         """Who wrote it: the agent with the person in whose place it did, or the person."""
         return f"{self.agent} for {self.actor}" if self.agent else self.actor
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryDecision(PastDecision):
-    """A decision as the history lists it, with the kinds that it changed."""
-
-    kinds: tuple[str, ...] = ()
 
 
 def rows(
@@ -81,58 +60,6 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
         rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks(part)})", part)
         found |= dict(rows.fetchall())
     return found
-
-
-def decisions(
-    db: sqlite3.Connection, where: str = "TRUE", values: Sequence[Any] = (), *, limit: int = -1
-) -> list[MemoryDecision]:
-    """The decisions that pass this SQL, newest first."""
-    found = db.execute(
-        f"SELECT d.*, {IS_UNDONE} AS is_undone, "
-        "(SELECT group_concat(DISTINCT kind) FROM history h WHERE h.decision = d.number) AS kinds "
-        f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ?",
-        [*values, limit],
-    )
-    return [
-        MemoryDecision(
-            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["is_undone"]),
-            row["reverses"], tuple(sorted((row["kinds"] or "").split(","))),
-        )
-        for row in found
-    ]  # fmt: skip
-
-
-def last_decision(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
-    """The newest decision of this person, or of this agent, that can be undone; None if none."""
-    since = last_erasure(db, actor, agent=agent)
-    found = decisions(
-        db, "who = ? AND agent = ? AND verb <> 'undo' AND NOT reversed AND NOT is_final AND number > ?",
-        [actor, agent, since], limit=1,
-    )  # fmt: skip
-    return found[0] if found else None
-
-
-def last_undo(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
-    """The newest undo of this person, or of this agent; None if a decision of their own came after it."""
-    found = decisions(
-        db,
-        "who = ?1 AND agent = ?2 AND verb = 'undo' AND NOT reversed AND number > coalesce((SELECT "
-        "max(number) FROM decisions WHERE who = ?1 AND agent = ?2 AND verb NOT IN ('undo', 'redo')), 0)",
-        [actor, agent], limit=1,
-    )  # fmt: skip
-    return found[0] if found else None
-
-
-def last_erasure(db: sqlite3.Connection, actor: str, *, agent: str) -> int:
-    """The number of the newest deletion for good by this person, or by this agent; 0 if there is none.
-
-    Undo never reaches past it.
-    """
-    row = db.execute(
-        "SELECT max(number) FROM decisions WHERE who = ? AND agent = ? AND verb IN (?, ?)",
-        [actor, agent, FORGET, FORGET_VECTORS],
-    ).fetchone()
-    return int(row[0] or 0)
 
 
 def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, int]:

@@ -17,6 +17,7 @@ Everything that can fail (reading, splitting, embedding) comes before it. Chroma
 derived, and only have vectors, ids and the columns to filter by.
 """
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from store.catalog.history import FORGET, FORGET_VECTORS, IS_UNDONE, MOVE_ASIDE, PROGRAM
+from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.disk.aside import Aside
 from store.embedding import embedding_cache, open_embedder
 from store.embedding.active_model import ActiveModel
@@ -37,19 +38,18 @@ from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, NotPermitted
 from store.memory.engine import listing, vectors
-from store.memory.engine.change import MemoryChange, refuse_agents
+from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
 from store.memory.engine.database import Database
-from store.memory.engine.erasing import erase_copied, erase_deleted
+from store.memory.engine.erasing import ERASING, erase, erase_copied, erase_deleted
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.listing import EntryVersion, MemoryDecision, MemoryEvent
+from store.memory.engine.listing import EntryVersion
 from store.memory.engine.names import check_known, offered
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentEntries, Where
 from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.settings import LOCAL, memory_settings
-from store.memory.engine.undo import ERASING, erase
 from store.memory.engine.vectors import NEXT_MODEL, NewVectors, with_any_vector
 from store.permissions import Actor
 from store.writing.salvage import DAMAGED
@@ -220,23 +220,6 @@ class StoredEntries:
             row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
         return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
 
-    def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:
-        """Events of entries, newest first."""
-        with self.database.reading() as db:
-            found = db.execute(
-                f"SELECT h.id, h.before, d.id AS decision, d.verb, d.who, d.at, {IS_UNDONE} AS is_undone "
-                "FROM history h JOIN decisions d ON d.number = h.decision "
-                "WHERE h.kind = ? AND h.id = coalesce(?, h.id) ORDER BY h.number DESC LIMIT ?",
-                [self.kind.name, id, limit],
-            )
-            return [
-                MemoryEvent(
-                    row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
-                    bool(row["is_undone"]),
-                )
-                for row in found
-            ]  # fmt: skip
-
     def versions(self, id: str) -> list[EntryVersion]:
         """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
         with self.database.reading() as db:
@@ -245,11 +228,21 @@ class StoredEntries:
             raise self.unknown(id)
         return found
 
-    def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
-        """Decisions about this kind, newest first."""
-        of_kind = "EXISTS (SELECT 1 FROM history h WHERE h.decision = d.number AND h.kind = ?)"
-        with self.database.reading() as db:
-            return listing.decisions(db, of_kind, [self.kind.name], limit=limit)
+    def waiting(self) -> list[PendingEntry]:
+        """Agents' changes of this kind that wait for a person, oldest first."""
+        rows = self.database.rows("SELECT * FROM pending WHERE kind = ? ORDER BY at, rowid", [self.kind.name])
+        return [
+            PendingEntry(
+                row["id"], self.kind.name, row["target"], json.loads(row["row"]) if row["row"] else None,
+                row["verb"], row["who"], row["agent"], row["via"], row["at"],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def waiting_count(self) -> int:
+        """How many changes of this kind wait."""
+        query = "SELECT count(*) FROM pending WHERE kind = ?"
+        return int(self.database.row(query, [self.kind.name])[0])
 
     def decided(self, decision: str | None) -> list[str] | None:
         """The entries that this decision changed, in their order; None if it was not made yet.
@@ -493,7 +486,7 @@ class StoredEntries:
     def record_aside(self, aside: Aside, *, root: Path) -> None:
         """Record in the history that another program's file was moved aside; it cannot be undone."""
         place = aside.place.relative_to(root).as_posix()
-        if not self.history(id=place, limit=1):
+        if not self.database.row("SELECT 1 FROM history WHERE kind = ? AND id = ?", [self.kind.name, place]):
             with self.database.writing() as db:
                 note = {"what": aside.what}
                 self.begin(db, MOVE_ASIDE, actor=PROGRAM).record_final("files", place, note)

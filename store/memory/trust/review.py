@@ -1,21 +1,23 @@
 """Pending changes of all kinds, with flags that speak against them."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
 from uuid import uuid4
 
 from store.errors import ModelUnavailable, NotWritten
-from store.memory.engine import pending
+from store.memory.engine.change import PENDING, PendingEntry, refuse_agents
 from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.pending import PendingEntry
+from store.memory.engine.vectors import NewVectors
 from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import compared
 from store.memory.text.suspicion import Warned, suspicions
 from store.outcome import Outcome, Refusal
 
 NEARLY = 0.95  # cosine from which it says nearly the same as an entry
+_ACCEPT = "accept"
 _COMPARED = 5  # entries of a kind that are nearest to it
 _QUOTED = 200  # characters of another entry in a reason
 
@@ -45,57 +47,91 @@ def waiting(memory: OpenedMemory, *, most: int | None = None) -> list[ReviewItem
 
     At most so many, since the flags of each take an embedding.
     """
-    found = [one for entries in memory.usable for one in pending.waiting(entries)]
-    return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)[:most]]
+    found = sorted(_waiting(memory).values(), key=lambda one: one.created_at)
+    return [reviewed(memory, one) for one in found[:most]]
 
 
 def count(memory: OpenedMemory) -> int:
     """The number of pending changes of all kinds."""
-    return sum(pending.count(entries) for entries in memory.usable)
+    return sum(entries.waiting_count() for entries in memory.usable)
 
 
 def accept(
     memory: OpenedMemory, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> Outcome:
-    """Accept what waits under these ids as one decision; what cannot be is refused by name."""
-    return _decided(memory, ids, pending.accept, actor=actor, decision=decision)
+    """Carry out what waits under these ids, as its agent wrote it; what cannot be is refused by name.
+
+    One undoable decision in one transaction, whatever their kinds.
+    """
+    return _decided(memory, ids, _ACCEPT, actor=actor, decision=decision)
 
 
 def reject(
     memory: OpenedMemory, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> Outcome:
-    """Reject what waits under these ids as one decision; what cannot be is refused by name."""
-    return _decided(memory, ids, pending.reject, actor=actor, decision=decision)
+    """Discard what waits under these ids, as `accept` carries it out."""
+    return _decided(memory, ids, "reject", actor=actor, decision=decision)
 
 
 def _decided(
-    memory: OpenedMemory,
-    ids: Sequence[str],
-    decide: Callable[..., list[str]],
-    *,
-    actor: str,
-    decision: str | None,
+    memory: OpenedMemory, ids: Sequence[str], verb: str, *, actor: str, decision: str | None
 ) -> Outcome:
-    """One transaction for each kind, so that of a kind all are done or none; each id is answered for.
-
-    What the same decision has done before is answered as done.
-    """
-    memory.actor.permit()
+    """Each id is answered for; what the same decision has done before is answered as done."""
+    refuse_agents(memory.actor, verb)
     before = {id for entries in memory.usable for id in entries.decided(decision) or ()}
-    places = _places(memory)
     outcome = Outcome([id for id in dict.fromkeys(ids) if id in before], decision=decision or uuid4().hex)
-    chosen = {id: places[id] for id in ids if id in places and id not in before}
-    reasons = dict[str, str]()
-    for kind in dict.fromkeys(chosen.values()):
-        of_kind = [id for id, name in chosen.items() if name == kind]
-        try:
-            outcome.done += decide(memory.kinds[kind], of_kind, actor=actor, decision=outcome.decision)
-        except (ModelUnavailable, NotWritten) as error:
-            reasons |= dict.fromkeys(of_kind, str(error))
-    gone = "it does not wait for a decision (any more)"
-    done = set(outcome.done)
-    outcome.refused = [Refusal(id, reasons.get(id, gone)) for id in dict.fromkeys(ids) if id not in done]
+    left = [id for id in dict.fromkeys(ids) if id not in before]
+    chosen = {id: one for id, one in _waiting(memory).items() if id in left}
+    new, reasons = _embedded(memory, chosen.values()) if verb == _ACCEPT else ({}, {})
+    done, why = list[str](), "it does not wait for a decision (any more)"
+    try:
+        with memory.memories.entries.change(verb, actor=actor, decision=outcome.decision) as change:
+            agent, via = change.agent, change.via
+            for kind, vectors in new.items():
+                change.kind = memory.kinds[kind].kind
+                change.store(vectors)
+            for id in left:
+                if id in reasons or not (one := chosen.get(id)):
+                    continue
+                change.kind = memory.kinds[one.kind].kind
+                if change.row(PENDING, id) is None:  # decided meanwhile
+                    continue
+                change.remove(id, table=PENDING)
+                if verb == _ACCEPT:
+                    change.agent, change.via = one.agent, one.via
+                    change.upsert(one.row) if one.row else change.remove(one.target)
+                    change.agent, change.via = agent, via
+                done.append(id)
+    except NotWritten as error:
+        done, why = [], str(error)
+    outcome.done += done
+    outcome.refused = [Refusal(id, reasons.get(id, why)) for id in left if id not in done]
     return outcome
+
+
+def _embedded(
+    memory: OpenedMemory, pending: Iterable[PendingEntry]
+) -> tuple[dict[str, NewVectors], dict[str, str]]:
+    """The vectors of what these say, by kind, and why others cannot be embedded, by id."""
+    new, reasons, of_kind = (
+        dict[str, NewVectors](),
+        dict[str, str](),
+        defaultdict[str, list[PendingEntry]](list),
+    )
+    for one in pending:
+        of_kind[one.kind].append(one)
+    for kind, some in of_kind.items():
+        entries = memory.kinds[kind]
+        try:
+            new[kind] = entries.embed([str(one.row[entries.kind.text]) for one in some if one.row])
+        except ModelUnavailable as error:
+            reasons |= {one.id: str(error) for one in some}
+    return new, reasons
+
+
+def _waiting(memory: OpenedMemory) -> dict[str, PendingEntry]:
+    """What waits, of all kinds, by its id."""
+    return {one.id: one for entries in memory.usable for one in entries.waiting()}
 
 
 def reviewed(memory: OpenedMemory, entry: PendingEntry) -> ReviewItem:
@@ -149,8 +185,3 @@ def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Fl
                 reason = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"
                 found.append(Flag("contradiction", reason))
     return found
-
-
-def _places(memory: OpenedMemory) -> dict[str, str]:
-    """The kind of everything that waits, by its id."""
-    return {one.id: one.kind for entries in memory.usable for one in pending.waiting(entries)}

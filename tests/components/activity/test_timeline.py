@@ -8,10 +8,10 @@ import pytest
 
 from components.activity import timeline
 from components.memory import open_memory
+from store.catalog.history import AuditFilter
 from store.library import Library
 from store.memory.memory import Memory
 from store.reading import audit
-from store.reading.audit import AuditFilter
 from store.settings import settings
 from tests.browser.coins import PENDING, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, words
@@ -20,12 +20,12 @@ from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, wor
 def test_a_decision_of_somebody_else_can_be_undone(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
     library.send_back([UNCAPTIONED.address], actor="ann")
-    [decision] = audit.find(library, AuditFilter(actor="bob"))
+    [decision] = library.log.find(AuditFilter(actor="bob"))
     app = opened("activity")
     send(app, f"take-back-{decision.id}")
     assert library.get(PENDING.address).tier == "pending"
     assert library.get(UNCAPTIONED.address).tier == "pending"
-    assert audit.find(library, AuditFilter(verb="undo"))[0].actor == "tester"
+    assert library.log.find(AuditFilter(verb="undo"))[0].actor == "tester"
 
 
 def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_there(

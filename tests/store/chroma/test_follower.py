@@ -202,7 +202,7 @@ def test_a_closed_memory_leaves_chroma_equal(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
         ids = [memory.memories.store_memory(f"text {number}")["memory_id"] for number in range(60)]
     assert stored(tmp_path / "res", "memories").keys() == set(ids)
-    with Memory.open_beside(tmp_path / "res", embedder=Bags()) as memory:
+    with Memory.open(tmp_path / "res", embedder=Bags(), may_keep=False) as memory:
         memory.memories.entries.remove(ids[:2])
     assert stored(tmp_path / "res", "memories").keys() == set(ids[2:]), "an agent's as well"
 

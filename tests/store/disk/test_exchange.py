@@ -87,7 +87,7 @@ def test_a_text_memory_that_is_opened_beside_a_library_is_the_restored_one(tmp_p
     parts = prepared(tmp_path)
     about = {"aside": "backups/before", "names": ["memory"]}
     (parts.staged / "exchange.json").write_text(json.dumps(about))
-    Memory.open_beside(tmp_path, embedder=Hashed()).close()
+    Memory.open(tmp_path, embedder=Hashed(), may_keep=False).close()
     assert state(tmp_path)["memory"] == "new"
 
 

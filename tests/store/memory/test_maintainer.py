@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
-name, opened, count = sys.argv[2], getattr(Memory, sys.argv[3]), int(sys.argv[4])
-with opened(Path(sys.argv[1]), embedder=Bags()) as memory:
+name, may_keep, count = sys.argv[2], sys.argv[3] == "True", int(sys.argv[4])
+with Memory.open(Path(sys.argv[1]), embedder=Bags(), may_keep=may_keep) as memory:
     for number in range(count):
         stored = memory.memories.store_memory(f"{name} saw number {number}", actor=name)
         print(stored["memory_id"], flush=True)
@@ -31,9 +31,9 @@ with opened(Path(sys.argv[1]), embedder=Bags()) as memory:
 """
 
 
-def agent(root: Path, name: str, *, opened: str = "open_beside", count: int = 20) -> "subprocess.Popen[str]":
+def agent(root: Path, name: str, *, may_keep: bool = False, count: int = 20) -> "subprocess.Popen[str]":
     """A process that stores memories and lore, prints the ids, and then waits for the end of its input."""
-    command = [sys.executable, "-W", "ignore", "-c", AGENT, str(root), name, opened, str(count)]
+    command = [sys.executable, "-W", "ignore", "-c", AGENT, str(root), name, str(may_keep), str(count)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=PROJECT)
 
 
@@ -69,7 +69,7 @@ def test_chroma_follows_what_other_processes_stored(memory: Memory) -> None:
 
 def test_a_session_deleted_beside_the_maintainer_leaves_nothing(memory: Memory, bags: Bags) -> None:
     memory.session_memory.add_memory("elf_s1", "m0", "zanzibarium")
-    with Memory.open_beside(memory.places.root, embedder=bags) as beside:
+    with Memory.open(memory.places.root, embedder=bags, may_keep=False) as beside:
         assert beside.session_memory.delete_session("s1") == {"elf_s1": 1}
     assert memory.session_memory.entries.count() == 0
     assert memory.session_memory.entries.database.meta("forgetting") == "", "the maintainer rewrote the file"
@@ -86,7 +86,7 @@ def test_another_process_takes_over_when_the_maintainer_ends(
     tmp_path: Path, bags: Bags, reopen: Callable[[], Memory]
 ) -> None:
     root = tmp_path / "res"
-    other = agent(root, "ann", opened="open", count=1)
+    other = agent(root, "ann", may_keep=True, count=1)
     assert other.stdout
     assert other.stdout.readline().startswith("mem_")
     memory = reopen()

@@ -217,7 +217,7 @@ def test_an_edited_memory_is_embedded_again_and_keeps_id_and_time(memory: Memory
     (hit,) = memory.memories.search_memory("quite another text")["results"]
     assert (hit["memory_id"], hit["tags"], hit["timestamp"]) == (id, ["new"], "2026-01-31T10:00:00Z")
     assert memory.memories.search_memory("old words")["results"] == []
-    assert [event.verb for event in memory.memories.entries.history(id=id)] == ["edit", "store"]
+    assert [one.verb for one in memory.memories.entries.versions(id)] == ["edit", "store"]
 
 
 def test_edits_removals_and_stores_can_be_undone_and_redone(memory: Memory) -> None:

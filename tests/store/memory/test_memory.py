@@ -185,7 +185,7 @@ def test_a_review_that_is_sent_again_answers_what_it_did(memory: Memory, verb: s
     first, again = (getattr(memory, verb)(ids, decision="a") for _ in range(2))
     assert first == again
     assert (sorted(again.done), again.refused) == (sorted(ids), [])
-    assert memory.count_decisions() == 3, "two of the agent, and one"
+    assert memory.log.count() == 3, "two of the agent, and one"
     with pytest.raises(NotPermitted, match="another user"):
         getattr(memory.for_actor(Actor("ben", via="page")), verb)(ids, decision="a")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from store.catalog.history import AuditFilter
 from store.disk.aside import Aside
 from store.errors import LoginEnded, ReadOnly
 from store.memory import doctor as memory_doctor
@@ -79,7 +80,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "purge": lambda: None, "query": "tickers", "question": "rates", "root": stocked.places.root,
         "rows": [{**kept, "id": "mem_7"}], "scope": "peaks", "session": "s1", "session_id": "s1",
         "source": "paper.md", "sql": "SELECT 1", "text": "tickers", "texts": ["tickers"], "thread": 0,
-        "value": kept["timestamp"],
+        "value": kept["timestamp"], "at": 0.0, "filter": AuditFilter(),
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
         "hits": [], "percent": 25.0, "moment": None, "number": 1, "found": [], "longest": 100, "overlap": 0,
@@ -101,7 +102,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Entries.edit.columns": {"content": "longer"},
         "Sessions.delete_session_memory.session_id": "elf_s1", "Sessions.query_memory.session_id": "elf_s1",
         "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
-        "Transcripts.event_values.column": "event",
+        "Memory.undo_decisions.decisions": [], "Transcripts.event_values.column": "event",
         "Transcripts.check_known_events.filter": EventFilter(),
         "Transcripts.embed_imported.report": TranscriptReport(),
     }  # fmt: skip
@@ -124,8 +125,7 @@ def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann.lore.add_lore("peaks", "forge", "dwarves")
     ann.session_memory.add_memory("elf", "1", "dragons")
     ann.session_memory.delete_session_memory("elf")
-    for name, made in {"memories": 3, "world_lore": 1, "session_memory": 1}.items():
-        assert [decision.actor for decision in memory.kinds[name].decisions()] == ["ann"] * made
+    assert [decision.actor for decision in memory.decisions()] == ["ann"] * 5
     assert memory.kinds["memories"].get(kept)["content"] == "short tickers"
 
 

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from store.catalog.filters import Filter
+from store.catalog.history import AuditFilter
 from store.library import Library
 from store.reading import audit, statistics
-from store.reading.audit import AuditFilter
 from tests.store.conftest import address, coin
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -46,17 +46,17 @@ def tiers(library: Library) -> dict[str, str]:
 
 
 def verbs(library: Library, criteria: AuditFilter) -> list[tuple[str, str]]:
-    return [(decision.actor, decision.verb) for decision in audit.find(library, criteria)]
+    return [(decision.actor, decision.verb) for decision in library.log.find(criteria)]
 
 
 def test_decisions_are_filtered_by_actor_verb_and_time(reviewed: Library) -> None:
     assert verbs(reviewed, AuditFilter(actor="bob")) == [("bob", "reject")] * 2
     assert verbs(reviewed, AuditFilter(verb="reject", until=TWO + HOUR)) == [("ann", "reject")]
     assert verbs(reviewed, AuditFilter(since=TWO, until=TWO + 1)) == [("ann", "reject"), ("ann", "approve")]
-    assert audit.count(reviewed, AuditFilter()) == 5
-    assert audit.find(reviewed, AuditFilter(), offset=3, limit=1)[0].count == 2
-    assert audit.people(reviewed.catalog) == ["ann", "bob"]
-    assert audit.verbs(reviewed.catalog) == ["approve", "import", "reject"]
+    assert reviewed.log.count() == 5
+    assert reviewed.log.find(AuditFilter(), offset=3, limit=1)[0].count == 2
+    assert reviewed.log.people() == ["ann", "bob"]
+    assert reviewed.log.verbs() == ["approve", "import", "reject"]
 
 
 def test_figures_show_speed_approval_rate_and_rejection_reasons(reviewed: Library) -> None:
@@ -102,21 +102,21 @@ def test_what_the_demo_brings_is_no_persons_speed(reviewed: Library) -> None:
 
 
 def test_any_user_can_undo_any_decision(reviewed: Library) -> None:
-    [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
+    [approval] = reviewed.log.find(AuditFilter(verb="approve"))
     outcome = reviewed.undo_decisions([approval.id], actor="eve")
     assert outcome.done == [address(1), address(0)]
     assert tiers(reviewed)[address(0)] == "pending"
     assert tiers(reviewed)[address(3)] == "trash"
-    [undo] = audit.find(reviewed, AuditFilter(actor="eve"))
+    [undo] = reviewed.log.find(AuditFilter(actor="eve"))
     reviewed.undo_decisions([undo.id], actor="bob")
     assert tiers(reviewed)[address(0)] == "approved"
 
 
 def test_what_was_redone_stands_in_the_lists_and_can_be_undone_again(reviewed: Library) -> None:
-    [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
+    [approval] = reviewed.log.find(AuditFilter(verb="approve"))
 
     def shown() -> tuple[bool, bool, bool]:
-        [found] = audit.find(reviewed, AuditFilter(verb="approve"))
+        [found] = reviewed.log.find(AuditFilter(verb="approve"))
         decision = reviewed.decision(approval.id)
         [event] = [one for one in reviewed.history(address=address(0)) if one.verb == "approve"]
         assert decision
@@ -125,7 +125,7 @@ def test_what_was_redone_stands_in_the_lists_and_can_be_undone_again(reviewed: L
     reviewed.undo_decisions([approval.id], actor="eve")
     assert shown() == (True, True, True)
     assert not reviewed.undo_decisions([approval.id], actor="eve").done, "once is enough"
-    [undo] = audit.find(reviewed, AuditFilter(actor="eve"))
+    [undo] = reviewed.log.find(AuditFilter(actor="eve"))
     reviewed.undo_decisions([undo.id], actor="eve")
     assert shown() == (False, False, False)
     assert reviewed.undo_decisions([approval.id], actor="bob").done
@@ -134,7 +134,7 @@ def test_what_was_redone_stands_in_the_lists_and_can_be_undone_again(reviewed: L
 
 
 def test_undo_refuses_records_changed_since_and_undoes_the_rest(reviewed: Library) -> None:
-    [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
+    [approval] = reviewed.log.find(AuditFilter(verb="approve"))
     reviewed.edit_tags([address(0)], add=["moon"], actor="bob")
     outcome = reviewed.undo_decisions([approval.id, "no decision"], actor="eve")
     assert outcome.done == [address(1)]
@@ -156,13 +156,13 @@ def test_undoing_everything_since_a_time_includes_earlier_undos_and_redos(
     library.redo(actor="ann")
     library.undo(actor="bob")
     library.redo(actor="bob")
-    outcome = library.undo_decisions(audit.since(library.catalog, TWO, filter=AuditFilter()), actor="eve")
+    outcome = library.undo_decisions(library.log.since(TWO, filter=AuditFilter()), actor="eve")
     assert not outcome.refused
     assert tiers(library) == before
 
 
 def test_undoing_everything_of_one_user_keeps_the_decisions_of_others(reviewed: Library) -> None:
-    reviewed.undo_decisions(audit.since(reviewed.catalog, TWO, filter=AuditFilter(actor="bob")), actor="eve")
+    reviewed.undo_decisions(reviewed.log.since(TWO, filter=AuditFilter(actor="bob")), actor="eve")
     assert [tiers(reviewed)[address(number)] for number in range(5)] == [
         "approved",
         "approved",
@@ -213,7 +213,7 @@ def test_daily_counts_add_up_to_the_totals(reviewed: Library, clock: list[float]
     reviewed.send_back([address(0)], actor="ann")
     reviewed.reject([address(0)], actor="ann")
     found = audit.decisions_by_day(reviewed, AuditFilter())
-    assert sum(one.decisions for one in found) == audit.count(reviewed, AuditFilter())
+    assert sum(one.decisions for one in found) == reviewed.log.count()
     assert [one for one in found if one.verb in ("approve", "reject")] == [
         (0, "approve", 1),
         (0, "reject", 3),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from store.catalog import snapshots
+from store.catalog.history import IS_UNDONE
 from store.disk.files import Disk
 from store.memory import doctor
 from store.memory.engine.former_files import take_over
@@ -44,18 +45,25 @@ def said_by(memory: Memory) -> dict[str, Any]:
     ]
     for name, entries in memory.kinds.items():
         rows = entries.find(limit=None)
-        events = entries.history(limit=-1)
+        events = memory.database.rows(
+            f"SELECT d.verb, h.id, h.before, {IS_UNDONE} AS is_undone FROM history h JOIN decisions d "
+            "ON d.number = h.decision WHERE h.kind = ? ORDER BY h.number DESC",
+            [name],
+        )
         found[name] = {
             "rows": rows,
             "vectors": [entries.vector(row["id"]) is not None for row in rows],
             "kept": entries.vectors_by_model(),
             "recall": {row["id"]: memory.recall_of(row["id"], kind=name) for row in rows},
             "asked": entries.questions.all(),
-            "events": [(one.verb, one.id, json.loads(one.before or "0"), one.is_undone) for one in events],
-            "versions": {
-                one.id: [(two.version, two.row, two.author, two.via) for two in entries.versions(one.id)]
+            "events": [
+                (one["verb"], one["id"], json.loads(one["before"] or "0"), bool(one["is_undone"]))
                 for one in events
-                if "_" in one.id
+            ],
+            "versions": {
+                id: [(two.version, two.row, two.author, two.via) for two in entries.versions(id)]
+                for _, id, _, _ in events
+                if "_" in id
             },
         }
     return found
@@ -213,7 +221,7 @@ def test_a_file_that_cannot_be_used_costs_its_kind_alone_until_it_can(
     assert said_by(memory)["memories"] == before["memories"]
     assert memory.lore.query_lore("peaks", "forge") == ([], False)
     memory.memories.store_memory("the others work")
-    with Memory.open_beside(root, embedder=bags) as beside:
+    with Memory.open(root, embedder=bags, may_keep=False) as beside:
         assert beside.status().faults.keys() == {"world_lore"}
     memory.close()
     path.unlink()

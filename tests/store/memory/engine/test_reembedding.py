@@ -9,7 +9,6 @@ import pytest
 
 from store.errors import NotWritten
 from store.memory import doctor
-from store.memory.engine import pending
 from store.memory.engine.reembedding import embed_new, is_outdated, reembed
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
@@ -143,7 +142,7 @@ def _merge(memory: Memory) -> None:
 
 
 def _accept(memory: Memory) -> None:
-    pending.accept(memory.memories.entries, [pending.waiting(memory.memories.entries)[0].id])
+    memory.accept([memory.memories.entries.waiting()[0].id])
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
             db.execute("UPDATE history SET decision = 7 - decision")
             db.execute("DELETE FROM meta WHERE key = 'numbered_after'")
     again = reopen()
-    last = again.last_decision(by=current_user())
-    assert last is not None
+    [last] = map(again.decision, again.log.to_undo(current_user()))
+    assert last
     assert last.kinds == ("world_lore",)
     again.memories.store_memory("now")
     assert [(again.undo(), again.kinds["world_lore"].count())[1] for _ in range(2)] == [1, 0]
@@ -74,7 +74,7 @@ def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> Non
     memory.memories.store_memory("unrelated")
     memory.session_memory.add_memory("elf_s1", "1", "forgotten")
     memory.session_memory.delete_session_memory("elf_s1")
-    assert memory.last_decision(by=current_user()) is None
+    assert memory.log.to_undo(current_user()) == []
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
     assert memory.memories.entries.count() == 1
@@ -130,7 +130,7 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
     ):
         with entries.change("adopt", decision=decision) as change:
             change.upsert({"id": "one", **row})
-    remove = MemoryChange.remove_added
+    remove = MemoryChange.remove
 
     def fail_in_sessions(change: MemoryChange, *args: Any, **more: Any) -> None:
         if change.kind.name == "session_memory":
@@ -138,7 +138,7 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
         remove(change, *args, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(MemoryChange, "remove_added", fail_in_sessions)
+        patch.setattr(MemoryChange, "remove", fail_in_sessions)
         with pytest.raises(NotWritten):
             memory.undo()
     assert [memory.kinds[name].count() for name in ("session_memory", "world_lore")] == [1, 1]
@@ -179,18 +179,18 @@ def test_another_persons_id_is_refused(memory: Memory) -> None:
 def test_any_decision_is_undone_by_its_name_and_its_undo_too(memory: Memory) -> None:
     memory.memories.store_memory("first", decision="a")
     memory.lore.add_lore("peaks", "1", "later", decision="b")
-    assert memory.undo_decision("a", decision="c").reversed == "a"
-    assert memory.undo_decision("a").done == [], "once is enough"
+    assert memory.undo_decisions(["a"], decision="c").reversed == "a"
+    assert memory.undo_decisions(["a"]).done == [], "once is enough"
     assert contents(memory) == []
     assert [(one.id, one.is_undone) for one in memory.decisions()] == [
         ("c", False),
         ("b", False),
         ("a", True),
     ]
-    assert memory.undo_decision("c").decision, "an undo is redone"
+    assert memory.undo_decisions(["c"]).decision, "an undo is redone"
     assert contents(memory) == ["first"]
-    assert memory.undo_decision("a").done, "what was undone and redone is undone again"
-    assert memory.undo_decision("none").refused[0].reason == "there is no such decision"
+    assert memory.undo_decisions(["a"]).done, "what was undone and redone is undone again"
+    assert memory.undo_decisions(["none"]).refused[0].reason == "there is no such decision"
 
 
 # -- a person, and agents in their place ---------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_what_an_agent_writes_does_not_end_its_persons_redo(memory: Memory) -> N
     mira.undo()
     agent.memories.store_memory("by the agent")
     agent.lore.add_lore("peaks", "one", "by the agent as well")
-    assert mira.last_undo(by="mira")
+    assert mira.log.to_redo("mira")
     mira.redo()
     assert contents(memory) == ["by the person", "by the agent"]
 
@@ -235,7 +235,7 @@ def test_what_an_agent_deletes_for_good_does_not_end_its_persons_undo_and_redo(m
     mira.undo()
     assert contents(memory) == []
     agent.session_memory.delete_session_memory("elf_s2")
-    assert mira.last_undo(by="mira")
+    assert mira.log.to_redo("mira")
     mira.redo()
     assert contents(memory) == ["by the person"]
 
@@ -247,7 +247,7 @@ def test_what_an_agent_deletes_for_good_ends_its_own_undo_and_redo(memory: Memor
     agent.memories.store_memory("undone")
     agent.undo()
     agent.session_memory.delete_session_memory("elf_s1")
-    assert not agent.last_undo(by="mira")
+    assert not agent.log.to_redo("mira")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         agent.undo()
     with pytest.raises(NothingToUndo, match=r"nothing to undo$"):

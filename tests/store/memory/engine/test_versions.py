@@ -35,9 +35,8 @@ def test_an_edit_supersedes_and_the_old_version_stays_readable(memory: Memory, c
     assert (new.author, new.via, new.created_at, new.superseded_by) == ("ann", "page", begun + 60, None)
     assert (old.row or {})["content"] == "the forge is cold"
     assert (old.author, old.via, old.created_at) == ("claude for mira", "MCP", begun)
-    decision = memory.last_decision(by="ann")
-    assert decision
-    assert (old.superseded_by, old.superseded_at) == (decision.id, begun + 60)
+    [decision] = memory.log.to_undo("ann")
+    assert (old.superseded_by, old.superseded_at) == (decision, begun + 60)
 
 
 def test_an_undo_brings_back_a_version_with_its_author(memory: Memory) -> None:

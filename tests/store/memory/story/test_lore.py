@@ -191,7 +191,7 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     bags.requests.clear()
     memory = reopen()
     assert bags.requests == []
-    assert [decision.verb for decision in memory.lore.entries.decisions()] == ["load world"]
+    assert [decision.verb for decision in memory.decisions()] == ["load world"]
 
 
 @pytest.mark.parametrize(

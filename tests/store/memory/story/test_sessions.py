@@ -152,7 +152,7 @@ def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
         except NothingToUndo:
             break
     assert "elf_xylophonist" not in entries.counts()
-    assert [d.verb for d in entries.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
+    assert [d.verb for d in deleted.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
 
 
 def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
@@ -174,7 +174,7 @@ def test_a_removed_session_can_still_be_deleted_for_good(memory: Memory) -> None
     memory.session_memory.add_memory("elf_s1", "1", "text")
     memory.session_memory.entries.remove(["elf_s1_1"])
     assert memory.session_memory.delete_session_memory("elf_s1") == 0
-    assert memory.session_memory.entries.history(id="elf_s1_1") == []
+    assert memory.database.rows("SELECT * FROM history WHERE id = 'elf_s1_1'") == []
 
 
 def test_a_session_is_deleted_for_characters_whose_entries_were_removed_or_wait(memory: Memory) -> None:

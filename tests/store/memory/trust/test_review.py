@@ -87,18 +87,17 @@ def test_what_is_accepted_together_is_one_decision_whatever_its_kinds(memory: Me
 
 
 @pytest.mark.parametrize("decide", [review.accept, review.reject])
-def test_each_id_is_answered_for_when_the_disk_refuses_one_kind(
+def test_each_id_is_answered_for_when_the_disk_refuses(
     memory: Memory, agent: Memory, decide: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_four(agent)
-    ids = [one.entry.id for one in review.waiting(memory)]
-    refused = [one.entry.id for one in review.waiting(memory) if one.entry.kind != "memories"]
-    monkeypatch.setattr(memory.session_memory.entries.database, "_disk", FullDisk())
-    outcome = decide(memory, ids)
-    assert outcome.done == [id for id in ids if id not in refused]
-    assert [one.item for one in outcome.refused] == refused
+    before = review.waiting(memory)
+    monkeypatch.setattr(memory.memories.entries.database, "_disk", FullDisk())
+    outcome = decide(memory, [one.entry.id for one in before])
+    assert outcome.done == []
+    assert [one.item for one in outcome.refused] == [one.entry.id for one in before]
     assert all(one.reason.startswith("nothing was changed: ") for one in outcome.refused)
-    assert [one.entry.id for one in review.waiting(memory)] == refused, "of a kind all or none"
+    assert review.waiting(memory) == before, "of all kinds all or none"
 
 
 def test_a_rejection_is_undone_too(memory: Memory, agent: Memory) -> None:
