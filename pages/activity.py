@@ -4,7 +4,7 @@ from components.activity import jobs, timeline
 from components.memory import open_memory
 from components.shell.page.frame import open_page
 
-library = open_page("Activity")
+library = open_page("Activity", reversals=timeline.last_decision)
 memory = open_memory.existing(library)
 
 jobs.show_open(library)

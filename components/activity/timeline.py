@@ -10,12 +10,13 @@ from math import inf
 import streamlit as st
 
 from components.activity import jobs
+from components.memory import open_memory
 from components.memory.kinds import KINDS, counted
 from components.shell import format
 from components.shell.page import forms, local_time, streamlit_style, thumbnails
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
-from components.shell.page.undo import AT_ONCE, sentence
+from components.shell.page.undo import AT_ONCE, Reversal, sentence
 from components.shell.session import presenter
 from store import DeletedItem, Job, Library, Memory, Outcome, PastDecision
 from store.catalog.history import AuditFilter
@@ -25,6 +26,16 @@ from store.tasks import undo as undo_task
 _PER_PAGE = 25  # each with a form of its own, ten milliseconds of the browser
 _EVERYBODY, _EVERYTHING, JOBS = "Everybody", "Everything", "Jobs"
 _DELETED = 50
+
+
+def last_decision(library: Library) -> Sequence[Reversal]:
+    """The person's last decision about coins or texts, to undo, and their last undo since, to redo."""
+    found = [*shell_undo.last_decision(library), *shell_undo.last_undo(library)]
+    if open_memory.is_there():
+        found += open_memory.last_decision(library)
+    by_time = sorted(found, key=lambda one: one.at)
+    made, undone = ([one for one in by_time if one.key == key] for key in ("z", "Z"))
+    return [made[-1], *(one for one in undone[-1:] if one.at > made[-1].at)]
 
 
 def controls(library: Library, memory: Memory | None) -> AuditFilter:

@@ -57,15 +57,20 @@ def last_decision(library: Library) -> Sequence[Reversal]:
     decision = last.id if last else ""
     about = _about(last) if last else f"{opened.log.why_no_undo(login.person())}."
     undo = partial(_undo, opened, decision, login.session())
-    found = [Reversal("undo-memory", "Undo", "z", decision, format.capital(about), undo)]
+    found = [Reversal("undo-memory", "Undo", "z", decision, format.capital(about), undo, _at(last))]
     if undone := _first(opened, opened.log.to_redo(login.person())):
         redo = partial(_redo, opened, undone.id)
-        found.append(Reversal("redo-memory", "Redo", "Z", undone.id, format.capital(_about(undone)), redo))
+        about = format.capital(_about(undone))
+        found.append(Reversal("redo-memory", "Redo", "Z", undone.id, about, redo, _at(undone)))
     return found
 
 
 def _first(memory: Memory, ids: Sequence[str]) -> PastDecision | None:
     return next(map(memory.decision, ids), None)
+
+
+def _at(decision: PastDecision | None) -> float:
+    return decision.created_at if decision else 0.0
 
 
 def _about(decision: PastDecision) -> str:

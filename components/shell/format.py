@@ -87,7 +87,7 @@ def cut(text: str, *, limit: int) -> str:
 
 def capital(text: str) -> str:
     """A message with a capital letter at its beginning, unless that is a condition such as `before:soon`."""
-    return text if ":" in text.partition(" ")[0] else text[:1].upper() + text[1:]
+    return text if ":" in text.partition(" ")[0].rstrip(":") else text[:1].upper() + text[1:]
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -31,6 +31,7 @@ class Reversal:
     decision: str  # "" if there is none
     about: str
     send: forms.Send
+    at: float = 0.0  # when it was decided, UNIX seconds
 
 
 def last_decision(library: Library) -> Sequence[Reversal]:
@@ -38,7 +39,19 @@ def last_decision(library: Library) -> Sequence[Reversal]:
     last = library.to_undo(actor=library.actor_name)
     decision, about = (last.id, format.capital(sentence(library, last))) if last else ("", "Nothing to undo.")
     send = partial(_undo, library, decision, login.session())
-    return [Reversal("undo", "Undo", "z", decision, about, send)]
+    return [Reversal("undo", "Undo", "z", decision, about, send, last.created_at if last else 0.0)]
+
+
+def last_undo(library: Library) -> Sequence[Reversal]:
+    """The person's last undo about coins, to redo; none if they decided something since."""
+    found = filter(None, map(library.decision, library.log.to_redo(library.actor_name)))
+    return [
+        Reversal(
+            "redo", "Redo", "Z", last.id, format.capital(sentence(library, last)),
+            partial(one, library, last.id), last.created_at,
+        )
+        for last in found
+    ]  # fmt: skip
 
 
 def show(library: Library, page: str, reversals: Sequence[Reversal]) -> None:
@@ -74,7 +87,8 @@ def _undo(library: Library, shown: str, place: str, sent: forms.Sent) -> str:
 def one(library: Library, decision: str, sent: forms.Sent) -> str:
     """Undo this decision, which the page names, or redo what it undid; what to say of it."""
     reversed_ = undo_task.reverse(library, decision, at_once=AT_ONCE, decision=sent.decision)
-    return result(reversed_, message="Undone for")
+    made = library.decision(decision)
+    return result(reversed_, message="Redone for" if made and made.verb == "undo" else "Undone for")
 
 
 def result(outcome: Outcome, *, message: str) -> str:

@@ -53,6 +53,25 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
     assert (line["who"], line["what"], line["name"], line["taken back"]) == ("ann", "store", "1 memory", "")
 
 
+def test_the_key_takes_back_the_last_decision_about_coins_or_texts_and_redoes_it(
+    library: Library, empty_memory: Memory
+) -> None:
+    memories = empty_memory.memories.entries
+    library.reject([PENDING.address])
+    empty_memory.memories.store_memory("Ann prefers short tickers")
+    for form, left, tier in (
+        ("undo-memory", 0, "trash"), ("undo", 0, "pending"), ("redo", 0, "trash"),
+        ("undo", 0, "pending"), ("redo", 0, "trash"),
+    ):  # fmt: skip
+        app = opened("activity")
+        send(app, form)
+        assert (memories.count(), library.get(PENDING.address).tier) == (left, tier), form
+    empty_memory.redo()
+    send(opened("activity"), "undo-memory")
+    send(opened("activity"), "redo-memory")
+    assert memories.count() == 1
+
+
 def test_texts_and_coins_are_taken_back_to_one_moment(library: Library, empty_memory: Memory) -> None:
     empty_memory.memories.store_memory("Ann prefers short tickers", actor="ann")
     app = opened("activity")
