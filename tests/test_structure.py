@@ -53,7 +53,7 @@ store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory/context
 store/memory
-store/memory/opened store/memory/maintainer store/memory/decisions
+store/memory/opened store/memory/maintainer
 store/memory/chroma_source store/memory/kinds
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories
 store/memory/text

@@ -19,7 +19,7 @@ from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, Reversal, sentence
 from components.shell.session import presenter
 from store import DeletedItem, Job, Library, Memory, Outcome, PastDecision
-from store.catalog.history import AuditFilter
+from store.catalog import history
 from store.reading import audit
 from store.tasks import undo as undo_task
 
@@ -38,7 +38,7 @@ def last_decision(library: Library) -> Sequence[Reversal]:
     return [made[-1], *(one for one in undone[-1:] if one.at > made[-1].at)]
 
 
-def controls(library: Library, memory: Memory | None) -> AuditFilter:
+def controls(library: Library, memory: Memory | None) -> history.AuditFilter:
     """Draw the filter, whose values are in the page's address, and what can be done to all; returns it."""
     logs = [library.log, *([memory.log] if memory else [])]
     people = sorted({name for log in logs for name in log.people()})
@@ -57,7 +57,7 @@ def controls(library: Library, memory: Memory | None) -> AuditFilter:
         with st.popover(" … ".join(days) or "Any time", icon=":material/calendar_today:", key="history_when"):
             first = st.date_input("From", value=None, key="history_from", bind="query-params")
             last = st.date_input("To", value=None, key="history_to", bind="query-params")
-        filter = AuditFilter(
+        filter = history.AuditFilter(
             actor="" if actor == _EVERYBODY else actor,
             verb="" if verb == _EVERYTHING else verb,
             since=local_time.midnight(first) if first else None,
@@ -77,13 +77,13 @@ def controls(library: Library, memory: Memory | None) -> AuditFilter:
     return filter
 
 
-def csv_lines(memory: Memory | None, filter: AuditFilter) -> Iterator[tuple[str, ...]]:
+def csv_lines(memory: Memory | None, filter: history.AuditFilter) -> Iterator[tuple[str, ...]]:
     """The lines of the CSV for decisions about texts, newest first."""
     for decision in memory.log.find(filter, limit=-1) if memory else []:
         yield audit.line_of(decision, what=_texts(decision))
 
 
-def _since(library: Library, memory: Memory | None, filter: AuditFilter) -> None:
+def _since(library: Library, memory: Memory | None, filter: history.AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
@@ -101,7 +101,7 @@ def _since(library: Library, memory: Memory | None, filter: AuditFilter) -> None
     )  # fmt: skip
 
 
-def table(library: Library, memory: Memory | None, filter: AuditFilter) -> None:
+def table(library: Library, memory: Memory | None, filter: history.AuditFilter) -> None:
     """Finished jobs, and the decisions about coins and texts, newest first, each with an undo button."""
     finished = _finished(library, filter)
     total = len(finished)
@@ -126,7 +126,7 @@ def table(library: Library, memory: Memory | None, filter: AuditFilter) -> None:
             _line(library, memory, one)
 
 
-def _finished(library: Library, filter: AuditFilter) -> list[Job]:
+def _finished(library: Library, filter: history.AuditFilter) -> list[Job]:
     """The finished jobs that match, newest first; none if the filter names what was decided."""
     if filter.verb not in ("", JOBS):
         return []
@@ -143,7 +143,7 @@ def _moment(one: PastDecision | Job) -> float:
 def _page(
     library: Library,
     memory: Memory | None,
-    filter: AuditFilter,
+    filter: history.AuditFilter,
     finished: Sequence[Job],
     number: int,
 ) -> list[PastDecision | Job]:

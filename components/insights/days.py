@@ -10,7 +10,7 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import charts, local_time
 from store import Library
-from store.catalog.history import AuditFilter
+from store.catalog import history
 from store.reading import audit
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show(library: Library, grid: "GridContainer") -> None:
     """Both figures of the last days, of all coins; nothing if nothing was decided then."""
     zone, name = local_time.zone(), local_time.zone_name()
     first = local_time.now().date() - timedelta(days=DAYS - 1)
-    filter = AuditFilter(since=local_time.midnight(first))
+    filter = history.AuditFilter(since=local_time.midnight(first))
     decisions = audit.decisions_by_day(library, filter, zone)
     if not decisions:
         return
