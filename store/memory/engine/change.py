@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -27,6 +27,7 @@ ADOPTED = "adopted"  # metadata without a column of their own (`foreign.py`)
 BESIDE = (PENDING, RECALL, ADOPTED)  # tables of all kinds whose rows have a history like a kind's own
 _LINE = ("decision", "kind", "tbl", "id", "version", "before_version", "before", "agent", "via")
 _AT_ONCE = 500  # rows of one statement
+_NEW: Mapping[str, int] = {}  # of rows that get a version of their own
 _IMPORTS = ("import", "load world", "adopt")  # verbs that say through what by themselves
 
 
@@ -88,46 +89,44 @@ class MemoryChange:
         """The current row; None if there is none."""
         return self._rows(table, [id]).get(id)
 
-    def upsert(self, row: dict[str, Any], *, table: str = "", version: int | None = None) -> None:
-        """Add the row, or replace the one with its id; `version` if an earlier version is restored."""
-        self._write(table or self.kind.table, [row], version)
+    def upsert(self, row: dict[str, Any], *, table: str = "") -> None:
+        """Add the row, or replace the one with its id."""
+        self._write(table or self.kind.table, [row])
 
     def add(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, table: str = "") -> None:
         """Add, or replace, many rows of the same columns, in few statements where none had their ids."""
         for part in batches(rows, _AT_ONCE):
             self._write(table or self.kind.table, [dict(zip(columns, row, strict=True)) for row in part])
 
-    def remove(self, *ids: str, table: str = "", version: int | None = None) -> None:
+    def remove(self, *ids: str, table: str = "") -> None:
         """Remove those of these rows that are there."""
-        table = table or self.kind.table
         for part in batches(ids, _AT_ONCE):
-            there = [*self._rows(table, part)]
-            if self.waits and table != PENDING:
-                for id in there:
-                    self._hold(table, id, None)
-            elif there:
-                self._note(table, there, version)
-                self.db.execute(f"DELETE FROM {table} WHERE {self._are(table, there)}", there)
+            self._remove(table or self.kind.table, part)
 
-    def _write(self, table: str, rows: Sequence[dict[str, Any]], version: int | None = None) -> None:
-        rows = [
-            {name: value for name, value in row.items() if name != "embedding_model"}  # as rows are read
-            for row in rows
-        ]
+    def _remove(self, table: str, ids: Sequence[str], versions: Mapping[str, int] = _NEW) -> None:
+        there = [*self._rows(table, ids)]
+        if self.waits and table != PENDING:
+            for id in there:
+                self._hold(table, id, None)
+        elif there:
+            self._note(table, there, versions)
+            self.db.execute(f"DELETE FROM {table} WHERE {self._are(table, there)}", there)
+
+    def _write(self, table: str, rows: Sequence[dict[str, Any]], versions: Mapping[str, int] = _NEW) -> None:
         if self.waits and table != PENDING:
             for row in rows:
                 self._hold(table, row["id"], row)
             return
-        there = self._note(table, [row["id"] for row in rows], version)
+        there = self._note(table, [row["id"] for row in rows], versions)
         own = {"kind": self.kind.name} if table in BESIDE else {}
-        new = [{**own, **row} for row in rows if row["id"] not in there]
-        for names, alike in groupby(new, key=tuple):
+        written = [(row["id"], {**own, **_stored(row)}) for row in rows]
+        for names, alike in groupby((row for id, row in written if id not in there), key=tuple):
             insert_rows(self.db, table, names, [tuple(row.values()) for row in alike])
-        for row in rows:
-            if row["id"] in there:
+        for id, row in written:
+            if id in there:
                 columns = ", ".join(f"{name} = ?" for name in row)
-                where = self._are(table, [row["id"]])
-                self.db.execute(f"UPDATE {table} SET {columns} WHERE {where}", [*row.values(), row["id"]])
+                where = self._are(table, [id])
+                self.db.execute(f"UPDATE {table} SET {columns} WHERE {where}", [*row.values(), id])
 
     def _rows(self, table: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Those of these rows that are there, by id in the order of `ids`."""
@@ -145,16 +144,21 @@ class MemoryChange:
         query = f"SELECT id, version FROM changes WHERE kind = ? AND tbl = ? AND id IN ({marks(ids)})"
         return dict(self.db.execute(query, [self.kind.name, table, *ids]).fetchall())
 
-    def _note(self, table: str, ids: Sequence[str], version: int | None) -> dict[str, dict[str, Any]]:
-        """Store in the history what is about to be replaced; returns it, by id."""
+    def _note(self, table: str, ids: Sequence[str], restored: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+        """Store in the history what is about to be replaced; returns it, by id.
+
+        `restored` are the versions of those that become what they were before.
+        """
         there, former = self._rows(table, ids), self._versions(table, ids)
         self._begin()
         kind, db = self.kind.name, self.db
-        (last,) = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()
-        places = [(kind, table, id) for id in ids]
-        insert_rows(db, "changes", ("kind", "tbl", "id"), places, verb="INSERT OR REPLACE")
-        db.execute("UPDATE changes SET version = coalesce(?, number) WHERE number > ?", [version, last])
-        versions = self._versions(table, ids)
+        (last,) = db.execute(
+            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)"
+        ).fetchone()
+        versions = {id: restored.get(id, number) for number, id in enumerate(ids, start=last + 1)}
+        places = [(number, kind, table, id, versions[id]) for number, id in enumerate(ids, start=last + 1)]
+        columns = ("number", "kind", "tbl", "id", "version")
+        insert_rows(db, "changes", columns, places, verb="INSERT OR REPLACE")
         lines = [
             (
                 self._number, kind, table, id, versions[id], former.get(id, 0),
@@ -171,44 +175,39 @@ class MemoryChange:
         """Restore what this decision replaced, in all kinds; rows changed since are refused, one by one."""
         (number,) = self.db.execute("SELECT number FROM decisions WHERE id = ?", [decision]).fetchone()
         events = self.db.execute(  # newest first: each finds the row as it left it
-            "SELECT number, kind, tbl, id, version, before_version, before IS NULL AND NOT before_version "
-            "AS is_new FROM history WHERE decision = ? ORDER BY number DESC",
+            "SELECT number, kind, tbl, id, version, before_version FROM history WHERE decision = ? "
+            "ORDER BY number DESC",
             [number],
         ).fetchall()
         done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str, str]]()
-        for (kind, table, is_new), alike in groupby(events, key=itemgetter("kind", "tbl", "is_new")):
+        for (kind, table), alike in groupby(events, key=itemgetter("kind", "tbl")):
             self.kind = kinds[kind]
-            for part in batches([*alike], _AT_ONCE if is_new else 1):
-                now = self._versions(table, [one["id"] for one in part])
-                good = []
-                for one in part:
-                    place = (kind, table, one["id"])
-                    if now.get(one["id"]) == one["version"] and place not in refused:
-                        good.append(one)
-                    elif place not in refused:
-                        refused.add(place)
+            for part in _with_distinct_ids(alike):
+                now, good = self._versions(table, [*part]), dict[str, sqlite3.Row]()
+                for id, event in part.items():
+                    if now.get(id) == event["version"] and (kind, table, id) not in refused:
+                        good[id] = event
+                    elif (kind, table, id) not in refused:
+                        refused.add((kind, table, id))
                         why = f"it was changed since; {self._decision[1]} would lose that"
-                        outcome.refused.append(Refusal(one["id"], why))
-                if is_new:
-                    self.remove(*(one["id"] for one in good), table=table, version=0)
-                else:
-                    for one in good:
-                        self._put_back(one)
+                        outcome.refused.append(Refusal(id, why))
+                self._put_back(table, good)
                 counted = done if table in (self.kind.table, PENDING, RECALL) else others
-                counted |= dict.fromkeys(one["id"] for one in good)
+                counted |= dict.fromkeys(good)
         outcome.done += done or others  # such as a world whose name alone was changed
         history.mark_reversed(self.db, decision)
         if self._number is not None:
             self.db.execute("UPDATE decisions SET reverses = ? WHERE number = ?", [decision, self._number])
 
-    def _put_back(self, event: sqlite3.Row) -> None:
-        query = "SELECT before FROM history WHERE number = ?"
-        (before,) = self.db.execute(query, [event["number"]]).fetchone()
-        table, version = event["tbl"], event["before_version"]
-        if before is None:
-            self.remove(event["id"], table=table, version=version)
-        else:
-            self.upsert(json.loads(before), table=table, version=version)
+    def _put_back(self, table: str, events: Mapping[str, sqlite3.Row]) -> None:
+        numbers = [event["number"] for event in events.values()]
+        query = f"SELECT id, before FROM history WHERE number IN ({marks(numbers)})"
+        before = dict(self.db.execute(query, numbers).fetchall())
+        versions = {id: event["before_version"] for id, event in events.items()}
+        if gone := [id for id in events if before[id] is None]:
+            self._remove(table, gone, versions)
+        if rows := [json.loads(before[id]) for id in events if before[id] is not None]:
+            self._write(table, rows, versions)
 
     def store(self, new: NewVectors) -> None:
         """Store the vectors of what is written; what waits gets its own when it is accepted."""
@@ -284,6 +283,22 @@ def via_of(verb: str, via: str) -> str:
     if not verb.startswith(_IMPORTS):
         return via
     return "adoption" if verb.startswith("adopt") else "import"
+
+
+def _with_distinct_ids(events: Iterable[sqlite3.Row]) -> Iterator[dict[str, sqlite3.Row]]:
+    """The events by id, in parts of which none has two of the same row."""
+    part = dict[str, sqlite3.Row]()
+    for event in events:
+        if event["id"] in part or len(part) == _AT_ONCE:
+            yield part
+            part = {}
+        part[event["id"]] = event
+    yield part
+
+
+def _stored(row: dict[str, Any]) -> dict[str, Any]:
+    """The row's own columns: as rows are read, they have their model as well."""
+    return {name: value for name, value in row.items() if name != "embedding_model"}
 
 
 def _own(row: sqlite3.Row) -> dict[str, Any]:

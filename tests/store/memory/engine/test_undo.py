@@ -130,15 +130,15 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
     ):
         with entries.change("adopt", decision=decision) as change:
             change.upsert({"id": "one", **row})
-    remove = MemoryChange.remove
+    put_back = MemoryChange._put_back
 
     def fail_in_sessions(change: MemoryChange, *args: Any, **more: Any) -> None:
         if change.kind.name == "session_memory":
             raise OSError("no space left")
-        remove(change, *args, **more)
+        put_back(change, *args, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(MemoryChange, "remove", fail_in_sessions)
+        patch.setattr(MemoryChange, "_put_back", fail_in_sessions)
         with pytest.raises(NotWritten):
             memory.undo()
     assert [memory.kinds[name].count() for name in ("session_memory", "world_lore")] == [1, 1]
