@@ -170,7 +170,7 @@ def _compare(
                 is_repeat = True
                 found(id, "near repeat", f"Says nearly the same as {one} (cosine {cosine:.2f}).", one)
                 merges[id] = (one, id)
-            told = next((each for each in conflicts if each.has_one_subject), None)
+            told = next((each for each in conflicts if each.is_sure), None)
             if told and entries.kind.name in STATEMENTS and one not in contradicted:
                 contradicted.add(one)
                 said = shorten(told.second, _QUOTED, placeholder=" …")

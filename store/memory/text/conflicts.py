@@ -8,6 +8,7 @@ other. It shows what to check, and does not judge.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Literal
 
@@ -35,6 +36,22 @@ _NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(
 _IDLE, _NEGATIONS = frozenset(_IDLE_WORDS.split()), frozenset(_NEGATING_WORDS.split())
 _OPPOSITES = [frozenset(pair.split("/")) for pair in _OPPOSED_WORDS.split()]
 
+# For what is sure: who or what is meant is not said; verbs that state what holds; what stands before a value.
+_UNNAMED_WORDS = (
+    "he she it they his her its their him them this that these those there here who which what someone a an "
+    "some one another each every"
+)
+_STATING_WORDS = (
+    "is are has have costs takes lasts lives ends starts begins expires opens closes holds allows needs "
+    "requires works goes contains weighs measures reports moves born"
+)
+_LEADING_WORDS = "in at on by to from for as out called named born based due the until every"
+_OPPOSED_VERB_WORDS = "lives died likes loves hates increases decreases rises falls won lost began ended"
+_UNNAMED, _STATING = frozenset(_UNNAMED_WORDS.split()), frozenset(_STATING_WORDS.split())
+_LEADING, _OPPOSED_VERBS = frozenset(_LEADING_WORDS.split()), frozenset(_OPPOSED_VERB_WORDS.split())
+_AUXILIARIES = frozenset(("do", "does", "always"))
+_WEEKLY = frozenset(("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"))
+
 Reason = Literal["says the same", "other number", "other name", "negation", "opposite"]
 
 
@@ -54,12 +71,28 @@ class Conflict:
         return self.reason == "says the same"
 
     @property
-    def has_one_subject(self) -> bool:
-        """Whether either sentence's first telling word is in the other: "Ann …" and "Bob …" may both hold."""
-        first, second = ([*map(str.lower, _WORD.findall(text))] for text in (self.first, self.second))
-        idle = _IDLE | _NEGATIONS
-        begins = [next((word for word in words if word not in idle), "") for words in (first, second)]
-        return begins[0] in second or begins[1] in first
+    def is_sure(self) -> bool:
+        """Whether one value alone differs, in what both sentences state of one subject.
+
+        "Invoice 7 is paid" and "Invoice 8 is not" may both hold, and so may what was done on two days.
+        """
+        one, other = ([*map(str.lower, _WORD.findall(text))] for text in (self.first, self.second))
+        if one[0] in _UNNAMED or other[0] in _UNNAMED:
+            return False
+        if self.reason == "negation":
+            return _affirmed(one) == _affirmed(other)
+        codes = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+        changes = [places for what, *places in codes if what != "equal"]
+        if len(changes) != 1:
+            return False
+        [(start, end, other_start, other_end)] = changes
+        verb = next((at for at in range(start - 1, 0, -1) if one[at] in _STATING), 0)
+        left, right = set(one[start:end]), set(other[other_start:other_end])
+        if self.reason == "opposite":
+            return bool(verb) or left | right <= _OPPOSED_VERBS
+        between = one[verb + 1 : start]
+        is_direct = all(word in _LEADING or word.endswith("ed") for word in between)
+        return bool(verb) and (self.reason == "other number" or is_direct) and not left & _WEEKLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +133,13 @@ def _reason(first: _Sentence, second: _Sentence) -> Reason | None:
         return "other name"
     same = len(shared) >= _SAME * max(len(first.words), len(second.words))
     return "says the same" if same and first.numbers == second.numbers else None
+
+
+def _affirmed(words: Sequence[str]) -> list[str]:
+    """The words without what denies them, verbs without the endings that go with it."""
+    plain = (re.sub(r"(?<=can)['’]t$|n['’]t$|(?<=can)not$", "", word) for word in words)
+    kept = (word for word in plain if word not in _NEGATIONS and word not in _AUXILIARIES)
+    return [re.sub(r"(?<=\w\w)(?:(?<=[ohx])e)?s$", "", word) for word in kept]
 
 
 def sentences(text: str) -> Iterator[str]:
