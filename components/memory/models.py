@@ -11,9 +11,9 @@ from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
 from store import Memory, Progress
-from store.memory.values import LOCAL, memory_settings
+from store.memory.values import LOCAL, OFFLINE_TEXT, memory_settings
 
-_KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
+_KNOWN = (OFFLINE_TEXT, LOCAL, "litellm:text-embedding-ada-002")
 
 
 def show(memory: Memory) -> None:

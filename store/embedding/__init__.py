@@ -3,6 +3,7 @@
     openclip:ViT-L-14/openai                    OpenAI's CLIP, the reference; any open_clip model and tag
     openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file
     offline                                     works without internet, in the repository
+    offline:text                                the same for texts alone, in 384 dimensions
     sentence-transformers:all-MiniLM-L6-v2      text only; any sentence-transformers model on this machine
     universal:multilingual-v3                   text only; 16 languages in one space
     litellm:text-embedding-3-small              any embeddings endpoint; pictures where the model reads them
@@ -12,7 +13,7 @@
 Nothing heavy is imported before a model is used, and nothing is downloaded unless the user asks for it.
 """
 
-from store.embedding.protocol import OFFLINE, REFERENCE, Embedder, Vector, reading
+from store.embedding.protocol import OFFLINE, OFFLINE_TEXT, REFERENCE, Embedder, Vector, reading
 from store.errors import ModelUnavailable
 
 __all__ = [
@@ -46,6 +47,10 @@ def open_embedder(name: str) -> Embedder:
         from store.embedding.offline import OfflineEmbedder
 
         return OfflineEmbedder()
+    if name == OFFLINE_TEXT:
+        from store.embedding.offline import OfflineTextEmbedder
+
+        return OfflineTextEmbedder()
     if family == "openclip" and model:
         from store.embedding.openclip import OpenClipEmbedder
 
@@ -67,6 +72,7 @@ def open_embedder(name: str) -> Embedder:
 
         return RemoteEmbedder(model)
     raise ModelUnavailable(
-        f"no model is called {name!r}: use auto, offline, openclip:MODEL/TAG, sentence-transformers:NAME, "
-        "universal:multilingual-v3, litellm:NAME or remote:NAME (MEMEDEX_EMBEDDER)"
+        f"no model is called {name!r}: use auto, offline, offline:text, openclip:MODEL/TAG, "
+        "sentence-transformers:NAME, universal:multilingual-v3, litellm:NAME or remote:NAME "
+        "(MEMEDEX_EMBEDDER)"
     )

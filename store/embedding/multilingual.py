@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
-from store.embedding.protocol import OFFLINE, WINDOWS_VERSION, Matrix, TextOnly, unit
+from store.embedding.protocol import OFFLINE, OFFLINE_TEXT, WINDOWS_VERSION, Matrix, TextOnly, unit
 
 FAMILY = "universal"
 MULTILINGUAL = f"{FAMILY}:multilingual-v3"
@@ -95,7 +95,7 @@ _BY_SCRIPT = {  # the first word of a letter's name in Unicode → the language,
     "GREEK": "Greek", "DEVANAGARI": "Devanagari script",
 }  # fmt: skip
 _SCRIPTS = {"Chinese", "Japanese", "Korean", "Cyrillic script", "Arabic script", "Thai"}
-_READ = {MULTILINGUAL: _SCRIPTS, OFFLINE: _SCRIPTS}  # by models that do not read English alone
+_READ = dict.fromkeys((MULTILINGUAL, OFFLINE, OFFLINE_TEXT), _SCRIPTS)  # more than English
 LETTERS_IN_A_PIECE = 2.15  # on average; measured: docs/models.md
 _SHARE = 0.2  # of a text's letters that make it one of another language
 _LETTERS = 2_000  # that are looked at

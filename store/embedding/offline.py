@@ -20,6 +20,9 @@ represented by the MiniLM embedding of its name; and the picture's colours, by t
 the network's pooled features. ImageNet has photographs alone, so the meaning of a picture that looks like
 clip art also has what labelled clip art teaches (`res/models/clip-art.npz`). scripts/make_offline_models.py
 and make_clip_art.py make the files of `res/models/`.
+
+`OfflineTextEmbedder`, `offline:text`, is the model of memories: 384 numbers for a text, English by BGE-small
+(Xiao et al. 2023, "C-Pack"), another language by where its translation would lie there.
 """
 
 import os
@@ -37,7 +40,15 @@ from PIL import Image
 from store.disk.layout import RESOURCES
 from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
 from store.embedding.multilingual import UniversalSentenceEncoder
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, unit
+from store.embedding.protocol import (
+    OFFLINE,
+    OFFLINE_TEXT,
+    WINDOWS_VERSION,
+    Matrix,
+    TextOnly,
+    embed_in_windows,
+    unit,
+)
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -126,14 +137,14 @@ class MiniLM:
         self.embed(["ready"])
 
     def count_tokens(self, text: str) -> int:
-        return len(self._tokens([text])[0]) + 2
+        return len(self.tokens([text])[0]) + 2
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Unit rows of shape (n, 384): the mean over the tokens of the last layer's states."""
         if not texts:
             return np.zeros((0, MINILM_DIMENSIONS), dtype=np.float32)
         size = TOKEN_LIMIT - 2
-        return embed_in_windows(self._tokens(texts), size=size, batch=_TEXTS_AT_ONCE, embed=self._run)
+        return embed_in_windows(self.tokens(texts), size=size, batch=_TEXTS_AT_ONCE, embed=self._run)
 
     def shares_read(self, texts: Sequence[str]) -> Matrix:
         """(n,) from 0 to 1: how much of each text it reads, by letters.
@@ -152,7 +163,7 @@ class MiniLM:
         """
         tokenizer, size = self._parts.get().tokenizer, _POSITIONS - 2
         found = []
-        for tokens in self._tokens(texts):
+        for tokens in self.tokens(texts):
             says = np.array([any(map(str.isalnum, tokenizer.id_to_token(id) or "")) for id in tokens], bool)
             parts = [tokens[start : start + size] for start in range(0, len(tokens), size)]
             states = [self._run([part], "states")[0, 1:-1] for part in parts]
@@ -160,7 +171,8 @@ class MiniLM:
             found.append(unit(rows[says]))
         return found
 
-    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text's tokens, without special ones."""
         tokenizer = self._parts.get().tokenizer
         return [encoded.ids for encoded in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
@@ -444,7 +456,7 @@ TEXTS_VERSION = "texts-2"  # part of the fingerprint: how both sentence models a
 class OfflineEmbedder:
     """Embeds texts and pictures in 768 dimensions; each model is loaded at first use."""
 
-    name = "offline"
+    name = OFFLINE
     dimensions = 2 * HALF
     token_limit = TOKEN_LIMIT
     cross_modal_scale = _ACROSS
@@ -489,3 +501,94 @@ class OfflineEmbedder:
     def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
         meaning, looks = self._vision.embed(images)
         return np.concatenate([MEANING * meaning, LOOKS * looks], axis=1, dtype=np.float32)
+
+
+BGE = RESOURCES / "models" / "bge-small.onnx"
+TEXT_HEAD = RESOURCES / "models" / "text-head.npz"
+# The shares read by MiniLM, whose words BGE has too, up to which a text is another language's, and from which
+# it is English: docs/models.md.
+_FOREIGN, _ENGLISH = 0.5, 0.7
+
+
+class OfflineTextEmbedder(TextOnly):
+    """Embeds texts in 384 dimensions, so that about 0.3 parts answers from the rest; thread-safe."""
+
+    name = OFFLINE_TEXT
+    dimensions = HALF
+    token_limit = _POSITIONS
+
+    def __init__(self) -> None:
+        self._words = MiniLM()
+        self._languages = UniversalSentenceEncoder()
+        self._session = Lazy("the sentence model (BGE)", _open_bge)
+        self.count_tokens = self._words.count_tokens
+        self.embed_tokens = self._words.embed_tokens
+
+    @property
+    def status(self) -> str:
+        return self._session.status
+
+    @cached_property
+    def fingerprint(self) -> str:
+        files = (file_digest(BGE), file_digest(TEXT_HEAD), self._languages.fingerprint)
+        return fingerprint(self.name, *files, WINDOWS_VERSION, str(IN_PIECES), str((_FOREIGN, _ENGLISH)))
+
+    def warm(self) -> None:
+        self.embed_texts(["ready"])
+
+    def embed_texts(self, texts: Sequence[str]) -> Matrix:
+        read = self._words.shares_read(texts) if texts else np.zeros(0, np.float32)
+        foreign = np.clip((_ENGLISH - read) / (_ENGLISH - _FOREIGN), 0, 1)
+        for row in np.flatnonzero(foreign):
+            foreign[row] *= self._languages.knows(texts[row])  # names and tickers are read in pieces too
+        rows = np.zeros((len(texts), HALF), np.float32)
+        for weights, embed in ((1 - foreign, self._english), (foreign, self._translated)):
+            some = np.flatnonzero(weights)
+            if len(some):
+                rows[some] += weights[some, np.newaxis] * embed([texts[row] for row in some])
+        return unit(rows)
+
+    def states(self, texts: Sequence[str]) -> Matrix:
+        """(n, 384): unit rows as BGE has them."""
+        tokens = self._words.tokens(texts)
+        return embed_in_windows(tokens, size=self.token_limit - 2, batch=1, embed=self._run)
+
+    def _english(self, texts: Sequence[str]) -> Matrix:
+        head = _text_head()
+        return unit((self.states(texts) - head.centre) @ head.projection + head.shift)
+
+    def _translated(self, texts: Sequence[str]) -> Matrix:
+        head = _text_head()
+        return unit((self._languages.embed_texts(texts) - head.languages_centre) @ head.languages)
+
+    def _run(self, windows: Sequence[list[int]]) -> Matrix:
+        """The first state of a window, alone: its eight-bit steps depend on all that is run together."""
+        ids = np.array([[CLS, *windows[0], SEP]])
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        (states,) = self._session.get().run(None, given)
+        return np.asarray(states[:, 0], dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class _TextHead:
+    """BGE's cosines are high for any two texts: less most of the mean, directions levelled, they part better.
+
+    `shift` is what is left of the mean; `languages` takes the multilingual model's numbers to the same place.
+    """
+
+    centre: Matrix  # (384,)
+    projection: Matrix  # (384, 384)
+    shift: Matrix  # (384,)
+    languages_centre: Matrix  # (512,)
+    languages: Matrix  # (512, 384)
+
+
+@cache
+def _text_head() -> _TextHead:
+    names = ("centre", "projection", "shift", "languages_centre", "languages")
+    return _TextHead(*_matrices(TEXT_HEAD, *names))
+
+
+@cache  # as the sentence model
+def _open_bge() -> "InferenceSession":
+    return open_session(BGE)

@@ -25,11 +25,12 @@ Vector = NDArray[np.float32]
 
 REFERENCE = "openclip:ViT-L-14/openai"
 OFFLINE = "offline"
+OFFLINE_TEXT = f"{OFFLINE}:text"
 
 
 def described(name: str) -> str:
     """A model within a sentence: "the built-in model", or another one by its name."""
-    return "the built-in model" if name == OFFLINE else name
+    return {OFFLINE: "the built-in model", OFFLINE_TEXT: "the built-in text model"}.get(name, name)
 
 
 class Embedder(Protocol):

@@ -15,6 +15,7 @@ from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
 from store.chroma.follower import ChromaFollower
 from store.disk.lock import WriterLock, holder
+from store.embedding.protocol import Embedder
 from store.errors import MemedexError, ModelUnavailable, NotWritten
 from store.jobs.background_worker import Worker
 from store.memory.engine import reembedding
@@ -22,6 +23,7 @@ from store.memory.engine.database import SUMMED, Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.erasing import ERASING
 from store.memory.engine.places import Places
+from store.memory.engine.settings import DEFAULT, DEFAULTS, LOCAL, memory_settings
 from store.memory.engine.stored_entries import StoredEntries
 from store.progress import Progress
 
@@ -43,8 +45,12 @@ class MemoryMaintainer:
         *,
         follower: Callable[[], ChromaFollower],
         recover: Callable[[], None],
+        models: Callable[[str], Embedder],
     ) -> None:
-        """`recover` finishes what earlier processes left; called once, when this process takes over."""
+        """`recover` finishes what earlier processes left; called once, when this process takes over.
+
+        `models` opens a model by its name.
+        """
         self.follower: ChromaFollower | None = None  # once this process keeps the memory
         self._lock = lock
         self._places = places
@@ -52,6 +58,7 @@ class MemoryMaintainer:
         self._kinds = kinds
         self._follow = follower
         self._recover = recover
+        self._models = models
         self._copies_due = time.monotonic() + _COPIES
         self._turn = threading.RLock()  # its own thread, and those that delete for good
         self._watch = Worker("keeping the text memory in order", self.maintain)
@@ -127,10 +134,18 @@ class MemoryMaintainer:
         self._renewal.wake(after=PERIOD)
 
     def _renew(self, progress: Progress) -> None:
-        """Embed again what another version of the program embedded with other numbers."""
+        """Embed again what another version of the program embedded with other numbers, or by its default.
+
+        A new default is given once: who goes back to the former one keeps that.
+        """
         for entries in self._kinds:
+            default = DEFAULTS.get(entries.kind.name, LOCAL)
+            has_former = entries.model == LOCAL != default == memory_settings().embedder_of(entries.kind.name)
             with suppress(ModelUnavailable):
-                if reembedding.is_outdated(entries):
+                if has_former and entries.database.meta(DEFAULT) != default:
+                    if reembedding.reembed(entries, self._models(default), progress=progress):
+                        entries.database.set_meta(DEFAULT, default)
+                elif reembedding.is_outdated(entries):
                     reembedding.embed_new(entries, progress=progress)
 
     def _tidy_up(self) -> None:

@@ -145,8 +145,9 @@ class OpenedMemory:
         self._maintainer: MemoryMaintainer | None = None
         self._writes = writes or lock is not None
         self._clock = clock
+        self._models = with_shared_models(models)
         give = partial(
-            Entries, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
+            Entries, retrievals=self.places.retrievals, embedder=embedder, models=self._models,
             clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
@@ -303,7 +304,7 @@ class OpenedMemory:
                 MemorySource(self.places.root, self.usable), self.database, self.places.chroma,
                 into=self.places.folder, note=self._note_aside, disk=self._disk,
             ),
-            recover=self._recover,
+            recover=self._recover, models=self._models,
         )  # fmt: skip
 
     @property

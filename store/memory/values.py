@@ -3,6 +3,7 @@
 With `memory.py` the door of the text memory: page, command line and agents import nothing else of it.
 """
 
+from store.embedding.protocol import OFFLINE_TEXT
 from store.memory.asking import Answer, GivenEntry, configured_model
 from store.memory.context import (
     BUDGETS,
@@ -60,7 +61,8 @@ __all__ = [
     "BUDGETS", "BY_WORDS", "CHUNK_LENGTH", "CHUNK_OVERLAP", "DEFAULT", "DOCUMENTS", "KINDS", "KIND_OF",
     "LARGEST", "LOCAL", "LONGEST", "LONGEST_QUESTION", "LONGEST_TAG", "LORE", "LORE_CHARS", "LORE_RESULTS",
     "MEMORIES", "MEMORY_CHARS", "MEMORY_RESULTS", "MESSAGES", "MOST_CHARS", "MOST_TAGS", "NEARLY",
-    "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
+    "N_RESULTS", "OFFLINE_TEXT", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS",
+    "TRANSCRIPTS", "Answer",
     "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
     "EntryDifference", "EntryHit", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
     "ImportedDocument", "InvalidInput", "Junk", "JunkEntry", "KeptContext", "MemoryFigures", "MemoryFinding",

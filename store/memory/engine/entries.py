@@ -16,7 +16,7 @@ from store.memory.engine.fusion import EntryHit
 from store.memory.engine.kind import Row
 from store.memory.engine.resident import TEXT, EntryScores, ResidentEntries, Where
 from store.memory.engine.retrievals import KeptEntry, RetrievedText
-from store.memory.engine.settings import LOCAL
+from store.memory.engine.settings import MEASURED
 from store.memory.engine.stored_entries import StoredEntries
 from store.vectors.blocks import VectorSnapshot
 
@@ -40,8 +40,8 @@ class Entries(StoredEntries):
 
     @property
     def least(self) -> float:
-        """The score below which nothing answers a question: measured with LOCAL, so 0 with other models."""
-        return self.kind.least if self._model.name == LOCAL else 0.0
+        """The score below which nothing answers a question: 0 with models it was not measured with."""
+        return self.kind.least if self._model.name in MEASURED else 0.0
 
     def question(self, text: str) -> Vector:
         """The vector of a question."""

@@ -143,7 +143,7 @@ def model_name(name: str | None) -> str:
     given = (name or "").strip()
     if given in ("", UNKNOWN):
         return UNKNOWN
-    if given == OFFLINE or given.partition(":")[0] in _FAMILIES:
+    if given.partition(":")[0] in (OFFLINE, *_FAMILIES):
         return given
     if given.startswith(_LOCAL):
         return f"sentence-transformers:{given.removeprefix('sentence-transformers/')}"

@@ -47,7 +47,7 @@ class MemoryKind:
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     has_token_states: bool = False  # its first answers are ordered by late interaction
     keeps_models: bool = False  # one that came with another model's vector is not embedded unless asked for
-    least: float = 0.0  # score by words and LOCAL's meaning below which an entry answers no question
+    least: float = 0.0  # score by words and meaning below which an entry answers no question
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
     check: Callable[[sqlite3.Connection], None] = field(default=_accepted)

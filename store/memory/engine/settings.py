@@ -6,7 +6,12 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from store.embedding.protocol import OFFLINE_TEXT
+
 LOCAL = "sentence-transformers:all-MiniLM-L6-v2"  # 384 dimensions; other memories have it too
+DEFAULTS = {"memories": OFFLINE_TEXT}  # 384 dimensions as well; other kinds have LOCAL
+MEASURED = (LOCAL, OFFLINE_TEXT)  # floors and thresholds were measured with these
+DEFAULT = "default"  # in `meta`: the default model that this kind was given, since nobody chose one
 
 
 class MemorySettings(BaseSettings):
@@ -14,7 +19,11 @@ class MemorySettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=".env", extra="ignore")
 
-    memory_embedder: str = Field(LOCAL, description="The model of memories, lore, sessions and transcripts.")
+    memory_embedder: str = Field(
+        "",
+        description="The model of memories, lore, sessions and transcripts; if empty, `offline:text` for "
+        "memories and all-MiniLM-L6-v2 for the others.",
+    )
     document_embedder: str = Field(
         "", description="The model of protocol documents, such as litellm:text-embedding-ada-002."
     )
@@ -39,8 +48,9 @@ class MemorySettings(BaseSettings):
     )
 
     def embedder_of(self, kind: str) -> str:
-        """By default the same local model for every kind, so that nothing uses the network."""
-        return self.document_embedder or self.memory_embedder if kind == "documents" else self.memory_embedder
+        """By default a local model for every kind, so that nothing uses the network."""
+        chosen = self.document_embedder if kind == "documents" else ""
+        return chosen or self.memory_embedder or DEFAULTS.get(kind, LOCAL)
 
 
 @lru_cache(maxsize=1)

@@ -35,7 +35,7 @@ from store.disk.aside import Aside
 from store.embedding import embedding_cache, open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import OFFLINE_TEXT, Embedder
 from store.errors import ModelUnavailable, NotPermitted
 from store.memory.engine import listing, vectors
 from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
@@ -49,7 +49,7 @@ from store.memory.engine.names import check_known, offered
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentEntries, Where
 from store.memory.engine.retrievals import Retrievals
-from store.memory.engine.settings import LOCAL, memory_settings
+from store.memory.engine.settings import DEFAULT, LOCAL, memory_settings
 from store.memory.engine.vectors import NEXT_MODEL, NewVectors, with_any_vector
 from store.permissions import Actor
 from store.writing.salvage import DAMAGED
@@ -326,7 +326,8 @@ class StoredEntries:
         configured = memory_settings().embedder_of(self.kind.name)
         if not self.model:
             self.database.set_meta("model", given.name if given else configured)
-        elif given is None and configured not in (LOCAL, self.model) and not self.count():
+            self.database.set_meta(DEFAULT, configured)
+        elif given is None and configured not in (LOCAL, OFFLINE_TEXT, self.model) and not self.count():
             self.database.set_meta("model", configured)
 
     def use(self, embedder: Embedder) -> None:

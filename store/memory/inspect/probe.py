@@ -18,7 +18,7 @@ from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.kind import Row
 from store.memory.engine.listing import never_recalled
 from store.memory.engine.resident import Where
-from store.memory.engine.settings import LOCAL
+from store.memory.engine.settings import MEASURED
 from store.memory.kinds import MEMORIES, TRANSCRIPTS
 from store.memory.opened import OpenedMemory
 from store.memory.text.mmr import diverse_order
@@ -28,7 +28,7 @@ from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
 _POOL = 4  # times as many entries are compared for diversity
-_STRONG = 0.35  # of meaning by LOCAL and words; so much answers a question to papers (docs/memory.md)
+_STRONG = 0.35  # of meaning by MEASURED and words; so much answers a question to papers (docs/memory.md)
 _STRONG_DEVIATIONS = 2.0  # for models whose cosines were not measured
 
 
@@ -42,7 +42,7 @@ class ProbeCandidate:
     kept_out: KeptOut
     words: float = 0.0  # as in `EntryHit`
     late_interaction: float | None = None
-    is_local: bool = False  # whether LOCAL compared the meaning
+    is_measured: bool = False  # whether one of MEASURED compared the meaning
 
     @property
     def is_strong(self) -> bool:
@@ -75,7 +75,7 @@ class ProbeMessage:
     hit: MessageHit
     calibrated: float | None  # as for a candidate; None where nothing was compared by meaning
     kept_out: KeptOut
-    is_local: bool = False
+    is_measured: bool = False
 
     @property
     def is_strong(self) -> bool:
@@ -111,7 +111,7 @@ class ProbeMessage:
 def _is_strong(found: ProbeCandidate | ProbeMessage) -> bool:
     if found.calibrated is None:  # words alone were compared
         return found.fit >= WEIGHT / 2
-    return found.fit >= _STRONG if found.is_local else found.calibrated >= _STRONG_DEVIATIONS
+    return found.fit >= _STRONG if found.is_measured else found.calibrated >= _STRONG_DEVIATIONS
 
 
 class _Limits:
@@ -208,7 +208,7 @@ def probe(
         ProbeCandidate(
             rows[id], cosines.get(id), (cosines[id] - mean) / deviation if id in cosines else None, kept_out,
             hits[id].words if id in hits else 0.0, hits[id].late_interaction if id in hits else None,
-            entries.model == LOCAL,
+            entries.model in MEASURED,
         )
         for id, kept_out in chosen
         if id in rows
@@ -278,7 +278,7 @@ def probe_messages(
     misses: list[ProbeMessage] = []
     for number, hit in enumerate([*passing, *others]):
         deviations = None if hit.cosine is None else (hit.cosine - mean) / deviation
-        message = ProbeMessage(hit, deviations, "", entries.model == LOCAL)
+        message = ProbeMessage(hit, deviations, "", entries.model in MEASURED)
         kept_out = limits.kept_out(
             passes=number < len(passing), score=hit.cosine, length=partial(len, message.text)
         )

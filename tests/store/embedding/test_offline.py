@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from store.embedding import open_embedder
 from store.embedding.offline import COLOURS, MiniLM, colour_shares
-from store.embedding.protocol import OFFLINE, Embedder, ForeignReader
+from store.embedding.protocol import OFFLINE, OFFLINE_TEXT, Embedder, ForeignReader
 
 
 def run_python(code: str) -> str:
@@ -84,6 +84,33 @@ TRANSLATED = {
 def test_a_question_in_another_language_finds_the_english_text(offline: Embedder, language: str) -> None:
     english, asked = (offline.embed_texts(TRANSLATED[one]) for one in ("English", language))
     assert (asked @ english.T).argmax(axis=1).tolist() == [0, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def text_model() -> Embedder:
+    return open_embedder(OFFLINE_TEXT)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_text_model_finds_it_as_well(text_model: Embedder, language: str) -> None:
+    english, asked = (text_model.embed_texts(TRANSLATED[one]) for one in ("English", language))
+    assert (asked @ english.T).argmax(axis=1).tolist() == [0, 1, 2]
+
+
+def test_the_text_model_parts_answers_from_the_rest_at_a_cosine_of_three_tenths(text_model: Embedder) -> None:
+    said = text_model.embed_texts(["User is allergic to peanuts", "Invoices are paid within 14 days"])
+    asked = ["Am I allergic to anything?", "How long do we have to settle bills?", "How do volcanoes form?"]
+    found = said @ text_model.embed_texts(asked).T > 0.3
+    assert found.tolist() == [[True, False, False], [False, True, False]]
+
+
+def test_the_text_model_gives_the_same_numbers_alone_and_among_others(text_model: Embedder) -> None:
+    texts = ["User is allergic to peanuts", "", "ein Frosch", "BONK wif pepe", "word " * 700]
+    together = text_model.embed_texts(texts)
+    assert together.shape == (5, text_model.dimensions) == (5, 384)
+    assert np.linalg.norm(together, axis=1) == pytest.approx(1, abs=1e-5)
+    assert np.array_equal(together[::-1], text_model.embed_texts(texts[::-1]))
+    assert text_model.embed_texts([]).shape == (0, 384)
 
 
 @pytest.mark.parametrize(

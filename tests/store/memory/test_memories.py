@@ -202,7 +202,7 @@ def test_the_packaged_model_gives_384_dimensions_and_finds_by_meaning(tmp_path: 
         stored_ = memory.memories.store_memory("User prefers TypeScript over JavaScript", ["preference"])
         memory.memories.store_memory("The cat sleeps on the sofa all day", ["animal"])
         assert stored_["embedding_dimensions"] == 384
-        assert memory.memories.entries.model == "sentence-transformers:all-MiniLM-L6-v2"
+        assert memory.memories.entries.model == "offline:text"
         found = memory.memories.search_memory("Does the user like TypeScript?")
         assert [hit["memory_id"] for hit in found["results"]] == [stored_["memory_id"]]
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from store.embedding.protocol import OFFLINE_TEXT
 from store.errors import NotWritten
 from store.memory import doctor
 from store.memory.engine.reembedding import embed_new, is_outdated, reembed
+from store.memory.engine.settings import DEFAULT, LOCAL
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
@@ -235,3 +237,26 @@ def test_the_built_in_model_of_before_1_5_embeds_again_and_others_do_not(memory:
         assert [one.model for one in memory.session_memory.entries.vectors_by_model()] == ["bags"]
         assert memory.status().models["memories"] == "offline"
         assert len(memory.decisions()) == 2
+
+
+def test_memories_of_the_former_default_get_the_new_one_once(tmp_path: Path) -> None:
+    def opened() -> Memory:
+        return Memory.open(tmp_path / "res", models=lambda name: Bags(name=name))
+
+    with opened() as memory:
+        entries = memory.memories.entries
+        assert entries.model == OFFLINE_TEXT
+        assert reembed(entries, Bags(name=LOCAL))
+        entries.database.set_meta(DEFAULT, "")  # as 1.6 left it
+        memory.memories.store_memory("dragons sleep")
+        memory.lore.add_lore("peaks", "1", "hail")
+    with opened() as memory:
+        entries = memory.memories.entries
+        assert eventually(lambda: entries.database.meta(DEFAULT) == OFFLINE_TEXT)
+        assert (entries.model, entries.to_embed()) == (OFFLINE_TEXT, 0)
+        assert memory.lore.entries.model == LOCAL
+        assert reembed(entries, Bags(name=LOCAL)), "a person goes back"
+    with opened() as memory:
+        assert memory._maintainer
+        memory._maintainer._renew(Progress())
+        assert memory.memories.entries.model == LOCAL
