@@ -33,7 +33,7 @@ _MANUALS = {"orjson": "orjson", "dotenv": "python-dotenv", "mammoth": "mammoth",
 _DEPTHS = (1, 3, 5)
 _K = 60  # of reciprocal rank fusion, as published
 
-# `offline:text` was chosen on the first two and is reported for the third; rows without a memory are unrelated.
+# `offline:text` was chosen on the first two, and is reported for the third.
 SETS = ("retrieval_memories.tsv", "memories_chosen.tsv", "memories_reported.tsv")
 
 Order = Callable[[Sequence[EntryHit]], list[EntryHit]]
@@ -118,7 +118,9 @@ def memories(memory: Memory, name: str) -> None:
             unrelated.append(question)
     entries = memory.memories.entries
     ranked = [(content, entries.best(question, n=60)) for content, question in right]
-    print(f"{name}: {entries.count()} memories, {len(ranked)} paraphrases, {len(unrelated)} unrelated questions")
+    print(
+        f"{name}: {entries.count()} memories, {len(ranked)} paraphrases, {len(unrelated)} unrelated questions"
+    )
     for name, order in ORDERS.items():
         ranks = [
             next((n for n, hit in enumerate(order(hits), 1) if hit.row["content"] == content), 999)

@@ -46,6 +46,7 @@ _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked a
 _NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
 _TIMEOUT = 10.0  # seconds at most that the end waits for a worker, which may wait for a network
 _AGENTS = 0.25  # seconds between two looks for decisions of agents
+_ASKING = 1800.0  # seconds between two looks whether memories are to be asked for
 _STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
@@ -155,6 +156,7 @@ class LibraryRuntime(Library):
         self._workers: list[Worker] = []  # that work in the background, once they are wanted
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._deciding = Worker("carrying out decisions of agents", lambda _: self._carry_out_for_agents())
+        self._asking = Worker("asking for memories", self._ask_for_memories, is_unhurried=True)
         self._watched: dict[str, Watcher] = {}  # by what is watched
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.with_runner(catalog, KINDS, self)
@@ -176,7 +178,8 @@ class LibraryRuntime(Library):
         Workers look for duplicates, embed pictures without a vector, read pictures, learn from decisions and
         advise if the co-pilot is on, apply the rules that act by themselves, copy the catalog once a day
         (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, carry out those of agents
-        (`store/mcp/decisions.py`), and supply dashboards on other machines (`docs/scaling.md`).
+        (`store/mcp/decisions.py`), ask for memories once a night, and supply dashboards on other machines
+        (`docs/scaling.md`).
         """
         self.catalog.check_writable()
         if not self._workers:
@@ -205,6 +208,7 @@ class LibraryRuntime(Library):
                     Worker(f"copying pictures to {place.address}", sharing.copy_new, is_unhurried=True)
                 )
             self._stamping.wake()
+            self._asking.wake(after=_ASKING)
             if settings().agents:
                 self._deciding.wake()
         for worker in self._workers:
@@ -233,6 +237,13 @@ class LibraryRuntime(Library):
     def _carry_out_for_agents(self) -> None:
         decisions.carry_out_waiting(self)
         self._deciding.wake(after=_AGENTS)
+
+    def _ask_for_memories(self, progress: Progress) -> None:
+        from store.memory.memory import Memory, has_memory  # a dashboard needs it later
+
+        if has_memory(self.layout.root):  # not closed: pages of this process use the same memory
+            Memory.open(self.layout.root).ask_nightly(progress=progress)
+        self._asking.wake(after=_ASKING)
 
     def watch_inbox(self, folder: Path) -> None:
         """Import files that are put into this folder, until the library is closed."""
@@ -282,7 +293,7 @@ class LibraryRuntime(Library):
         try:
             for watcher in self._watched.values():
                 watcher.stop()
-            workers = [self._stamping, self._deciding, self._saver.worker, *self._workers]
+            workers = [self._stamping, self._deciding, self._asking, self._saver.worker, *self._workers]
             if self._comparison:
                 workers.append(self._comparison.worker)
             close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)

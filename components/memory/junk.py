@@ -12,11 +12,12 @@ from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
 from store import Memory
-from store.memory.values import Junk, JunkEntry
+from store.memory.values import ASKED_NIGHTLY, Junk, JunkEntry
 from store.settings import settings
 
 _JOB = "memedex.junk"
 _AT_ONCE = 1_000  # entries that are examined without asking: a second at most
+_UNFOUND = 10  # entries that are shown
 _LABELS = {
     "repeat": "Repeats",
     "near repeat": "Near repeats",
@@ -27,7 +28,13 @@ _LABELS = {
 
 
 def show(memory: Memory, kind: str) -> None:
-    """The meter, at once or by a job."""
+    """The meter, at once or by a job, and what no question finds."""
+    _examined(memory, kind)
+    if kind in ASKED_NIGHTLY:
+        _unfound(memory, kind)
+
+
+def _examined(memory: Memory, kind: str) -> None:
     count = memory.entries(kind).count()
     if count <= _AT_ONCE:
         _meter(memory, _counted(memory, settings().root, memory.generation, kind))
@@ -79,3 +86,26 @@ def _entry(memory: Memory, kind: str, one: JunkEntry, rows: dict[str, dict[str, 
         listed(line(kind, rows[id], text_of(kind, rows[id]), lead="") for id in shown)
         if memory.can_write and one.merge:
             duplicates.merge(memory, kind, one.merge[0], one.merge[1:])
+
+
+def _unfound(memory: Memory, kind: str) -> None:
+    st.markdown("**Not found by a question**")
+    found = memory.last_recall_test(kind)
+    if found is None:
+        st.caption(
+            "A dashboard that runs asks for entries every night, each by a question that it should answer. "
+            "Now: `python -m store memory recall-test`."
+        )
+        return
+    how = f"a question by {format.plain(found.model)}" if found.model else "its rarest words"
+    st.caption(
+        f"{counted(kind, len(found.unfound))} not among the first five when asked for; {found.asked:,} asked "
+        f"{format.ago(found.at)}, each by {how}. {format.plain(found.note, limit=200)}"
+    )
+    shown = [*found.unfound][:_UNFOUND]
+    for row in memory.entries(kind).rows(shown):
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(f"Asked: {format.plain(found.unfound[row['id']], limit=300)}")
+            listed([line(kind, row, text_of(kind, row), lead="")])
+    if len(found.unfound) > _UNFOUND:
+        st.caption(f"And {len(found.unfound) - _UNFOUND:,} more.")

@@ -539,12 +539,12 @@ class OfflineTextEmbedder(TextOnly):
     def embed_texts(self, texts: Sequence[str]) -> Matrix:
         read = self._words.shares_read(texts) if texts else np.zeros(0, np.float32)
         foreign = np.clip((_ENGLISH - read) / (_ENGLISH - _FOREIGN), 0, 1)
-        for row in np.flatnonzero(foreign):
+        for row in np.flatnonzero(foreign).tolist():
             foreign[row] *= self._languages.knows(texts[row])  # names and tickers are read in pieces too
         rows = np.zeros((len(texts), HALF), np.float32)
         for weights, embed in ((1 - foreign, self._english), (foreign, self._translated)):
-            some = np.flatnonzero(weights)
-            if len(some):
+            some = np.flatnonzero(weights).tolist()
+            if some:
                 rows[some] += weights[some, np.newaxis] * embed([texts[row] for row in some])
         return unit(rows)
 
@@ -555,11 +555,13 @@ class OfflineTextEmbedder(TextOnly):
 
     def _english(self, texts: Sequence[str]) -> Matrix:
         head = _text_head()
-        return unit((self.states(texts) - head.centre) @ head.projection + head.shift)
+        rows = (self.states(texts) - head.centre) @ head.projection + head.shift
+        return unit(np.asarray(rows, np.float32))
 
     def _translated(self, texts: Sequence[str]) -> Matrix:
         head = _text_head()
-        return unit((self._languages.embed_texts(texts) - head.languages_centre) @ head.languages)
+        rows = (self._languages.embed_texts(texts) - head.languages_centre) @ head.languages
+        return unit(np.asarray(rows, np.float32))
 
     def _run(self, windows: Sequence[list[int]]) -> Matrix:
         """The first state of a window, alone: its eight-bit steps depend on all that is run together."""

@@ -64,6 +64,8 @@ class Memory(OpenedMemory):
     nearest = neighbours.nearest
     near_duplicates = neighbours.near_duplicates
     junk = junk.junk
+    ask_nightly = recall_test.ask_nightly
+    last_recall_test = recall_test.last_recall_test
     recall_test = recall_test.recall_test
     concerns = health.concerns
     unread_worlds = health.unread_worlds

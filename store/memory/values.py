@@ -33,6 +33,7 @@ from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
 from store.memory.inspect.junk import Junk, JunkEntry
 from store.memory.inspect.neighbours import NEARLY, DuplicatePair
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
+from store.memory.inspect.recall_test import ASKED_NIGHTLY
 from store.memory.kinds import DOCUMENTS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
 from store.memory.kinds import NAMES as KINDS
 from store.memory.memories import LONGEST_TAG, MOST_TAGS, RELEVANT, FoundMemories, FoundMemory, Stored
@@ -58,6 +59,7 @@ from store.memory.trust.replay import ReplayedEntry, WhatIf
 from store.memory.trust.review import ReviewItem
 
 __all__ = [
+    "ASKED_NIGHTLY",
     "BUDGETS", "BY_WORDS", "CHUNK_LENGTH", "CHUNK_OVERLAP", "DEFAULT", "DOCUMENTS", "KINDS", "KIND_OF",
     "LARGEST", "LOCAL", "LONGEST", "LONGEST_QUESTION", "LONGEST_TAG", "LORE", "LORE_CHARS", "LORE_RESULTS",
     "MEMORIES", "MEMORY_CHARS", "MEMORY_RESULTS", "MESSAGES", "MOST_CHARS", "MOST_TAGS", "NEARLY",

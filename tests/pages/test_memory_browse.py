@@ -408,6 +408,17 @@ def test_the_junk_meter_shows_the_share_and_a_merge_that_is_accepted(empty_memor
     assert memories.entries.count() == 5
 
 
+def test_entries_that_no_question_found_at_night_are_named(empty_memory: Memory) -> None:
+    for _ in range(7):
+        empty_memory.memories.store_memory("Kettles whistle")
+    app = opened("memory", view="Browse", kind="Memories", which="Junk")
+    assert "asks for entries every night" in shown(app)
+    assert empty_memory.ask_nightly() == 7
+    page = shown(rerun(app))
+    assert "2 memories not among the first five when asked for; 7 asked" in page
+    assert page.count("Asked: kettles whistle") == 2
+
+
 def test_a_large_memory_is_examined_by_a_job(empty_memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.memory.junk._AT_ONCE", 1)
     for text in ("Kettles whistle", "Who whistles?"):

@@ -47,6 +47,13 @@ class MemorySettings(BaseSettings):
         "`0`: not at all.",
     )
 
+    recall_tests: Literal["words", "model", "none"] = Field(
+        "words",
+        description="How memories and lore are asked for every night, to name those that no question finds: "
+        "by their rarest words (`words`), by questions of the language model, which is sent their texts "
+        "(`model`), or not (`none`).",
+    )
+
     def embedder_of(self, kind: str) -> str:
         """By default a local model for every kind, so that nothing uses the network."""
         chosen = self.document_embedder if kind == "documents" else ""
