@@ -231,9 +231,13 @@ class Memories:
 
     def _answering(self, hits: Sequence[EntryHit], threshold: float) -> tuple[list[EntryHit], list[EntryHit]]:
         """The memories that answer by their meaning, and those that answer by their words."""
-        near = [hit for hit in hits if relevance(hit.cosine or 0.0) >= threshold]
-        others = [hit for hit in hits if hit not in near]
-        return near, [hit for hit in others if has_words(hit, threshold, usual=self.threshold)]
+        usual, near, by_words = self.threshold, list[EntryHit](), list[EntryHit]()
+        for hit in hits:
+            if relevance(hit.cosine or 0.0) >= threshold:
+                near.append(hit)
+            elif has_words(hit, threshold, usual=usual):
+                by_words.append(hit)
+        return near, by_words
 
     def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[EntryHit], bool]:
         """The memories nearest to a question by their cosine, and whether the model was there.

@@ -38,7 +38,7 @@ from store.memory.engine.names import check_known
 from store.memory.engine.places import Places
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.retrievals import take_in_lines
-from store.memory.engine.stored_entries import StoredEntries
+from store.memory.engine.stored_entries import AskedVectors, StoredEntries
 from store.memory.kinds import NAMES, OpenedKinds
 from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
@@ -53,6 +53,7 @@ from store.progress import Progress
 
 log = logging.getLogger(__name__)
 
+_QUESTIONS = 16  # whose vectors are kept
 _ERASED = f"d.verb IN {(FORGET, FORGET_VECTORS)}"
 _BY = "d.who = :by AND d.agent = :agent"
 _TEXTS = Told(
@@ -148,7 +149,8 @@ class OpenedMemory:
         self._models = with_shared_models(models)
         give = partial(
             Entries, retrievals=self.places.retrievals, embedder=embedder, models=self._models,
-            clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
+            clock=clock, changed=self._wake, asked=AskedVectors(_QUESTIONS),
+            finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
         self.database = self._opened.database

@@ -8,13 +8,12 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.words import cjk_runs, without_cjk
-from store.disk.sqlite_values import marks
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
 from store.memory.engine.vectors import with_any_vector
 
-_MANY = 500  # ids asked for at once
+_GIVEN = "(SELECT value FROM json_each(?))"  # as a list in JSON, of any length
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 
@@ -43,33 +42,15 @@ def rows(
     db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[Any], *, key: str = "id"
 ) -> list[dict[str, Any]]:
     """The entries with these values of the key, in this order, each with the model of its vector."""
-    found: dict[Any, dict[str, Any]] = {}
-    for start in range(0, len(ids), _MANY):
-        part = ids[start : start + _MANY]
-        source = with_any_vector(kind, "embedding_model")
-        for row in db.execute(f"SELECT * FROM {source} WHERE {key} IN ({marks(part)})", part):
-            found[row[key]] = entry(row)
+    query = f"SELECT * FROM {with_any_vector(kind, 'embedding_model')} WHERE {key} IN {_GIVEN}"
+    found = {row[key]: entry(row) for row in db.execute(query, [json.dumps(ids)])}
     return [found[id] for id in dict.fromkeys(ids) if id in found]
 
 
 def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, float]:
     """When these entries were written or last edited, in UNIX seconds."""
-    found: dict[str, float] = {}
-    for start in range(0, len(ids), _MANY):
-        part = ids[start : start + _MANY]
-        rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks(part)})", part)
-        found |= dict(rows.fetchall())
-    return found
-
-
-def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, int]:
-    """The present version of each of these entries."""
-    found: dict[str, int] = {}
-    for start in range(0, len(ids), _MANY):
-        part = ids[start : start + _MANY]
-        query = f"SELECT id, version FROM changes WHERE tbl = ? AND id IN ({', '.join('?' * len(part))})"
-        found |= dict(db.execute(query, [kind.table, *part]).fetchall())
-    return found
+    query = f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN {_GIVEN}"
+    return dict(db.execute(query, [json.dumps(ids)]).fetchall())
 
 
 def versions(db: sqlite3.Connection, kind: MemoryKind, id: str) -> list[EntryVersion]:
@@ -111,30 +92,6 @@ def versions(db: sqlite3.Connection, kind: MemoryKind, id: str) -> list[EntryVer
             )
         )
     return found[::-1]
-
-
-def recalled(db: sqlite3.Connection, kind: MemoryKind, where: Where, *, state: str) -> list[str]:
-    """The entries in this state ("pinned" or "never") that pass these filters, oldest first."""
-    filters, values = conditions(kind, "", where, None)
-    found = db.execute(
-        f"SELECT id FROM {kind.table} WHERE {filters} AND id IN "
-        "(SELECT id FROM recall WHERE kind = ? AND state = ?) ORDER BY rowid",
-        [*values, kind.name, state],
-    )
-    return [row[0] for row in found]
-
-
-def ids_passing(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
-    """The entries that pass these filters; as one text, since rows take five times as long."""
-    filters, values = conditions(kind, "", where, None)
-    (found,) = db.execute(f"SELECT json_group_array(id) FROM {kind.table} WHERE {filters}", values).fetchone()
-    return list(json.loads(found))
-
-
-def never_recalled(db: sqlite3.Connection, kind: MemoryKind) -> frozenset[str]:
-    """The entries that no search for a context finds."""
-    found = db.execute("SELECT id FROM recall WHERE kind = ? AND state = 'never'", [kind.name])
-    return frozenset(row[0] for row in found)
 
 
 def entry(row: sqlite3.Row) -> dict[str, Any]:

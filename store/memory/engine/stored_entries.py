@@ -37,6 +37,7 @@ from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import OFFLINE_TEXT, Embedder
 from store.errors import ModelUnavailable, NotPermitted
+from store.lru import LruCache
 from store.memory.engine import listing, vectors
 from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
 from store.memory.engine.database import Database
@@ -55,6 +56,8 @@ from store.permissions import Actor
 from store.writing.salvage import DAMAGED
 
 _COMPARED = 2_000  # ids that are compared with one that does not exist
+# The vectors of the last questions, by the model's version and the text.
+AskedVectors = LruCache[tuple[str, str], NDArray[np.float32]]
 
 
 class StoredEntries:
@@ -71,13 +74,18 @@ class StoredEntries:
         clock: Callable[[], float] = time.time,
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
+        asked: AskedVectors | None = None,
         finish_erasing: Callable[["StoredEntries"], None] = lambda entries: None,
     ) -> None:
-        """`database` is the kind's view of the memory's file, `retrievals` the file of what is handed out."""
+        """`database` is the kind's view of the memory's file, `retrievals` the file of what is handed out.
+
+        Kinds that share `asked` and a model embed a question once.
+        """
         self.kind = kind
         self.database = database
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
+        self._asked = AskedVectors(1) if asked is None else asked
         self.questions = Questions(self.database, kind.name, clock, writable=writable)
         self._retrievals = Retrievals(
             retrievals,

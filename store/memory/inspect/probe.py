@@ -16,7 +16,6 @@ from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import POOL, WEIGHT, EntryHit
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.kind import Row
-from store.memory.engine.listing import never_recalled
 from store.memory.engine.resident import Where
 from store.memory.engine.settings import MEASURED
 from store.memory.kinds import MEMORIES, TRANSCRIPTS
@@ -170,8 +169,7 @@ def probe(
     begun = time.perf_counter()
     vector = entries.question_or_none(question)
     embedded = time.perf_counter()
-    with entries.database.reading() as db:
-        never = never_recalled(db, entries.kind)
+    never = {*entries.never_recalled()}
     found = entries.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
     hits = {hit.row["id"]: hit for hit in found}
     scores = None if vector is None else entries.scores(vector, where)

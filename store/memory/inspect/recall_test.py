@@ -15,7 +15,6 @@ from store.catalog.words import content_words
 from store.errors import CaptioningFailed
 from store.llm.client import answer_pieces
 from store.memory.engine.kind import Row
-from store.memory.engine.listing import never_recalled
 from store.memory.engine.settings import memory_settings
 from store.memory.inspect.probe import probe
 from store.memory.kinds import LORE, MEMORIES
@@ -136,8 +135,7 @@ def last_recall_test(memory: OpenedMemory, kind: str = MEMORIES) -> NightlyRecal
 def _rows(memory: OpenedMemory, kind: str) -> list[Row]:
     """The entries that may be asked for."""
     entries = memory.entries(kind)
-    with entries.database.reading() as db:
-        never = never_recalled(db, entries.kind)
+    never = {*entries.never_recalled()}
     return [row for row in entries.find(limit=None) if row["id"] not in never]
 
 

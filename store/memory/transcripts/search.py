@@ -13,7 +13,7 @@ from store.memory.engine.entries import Entries
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import pair_scores
 from store.memory.engine.inputs import checked_count
-from store.memory.engine.listing import MOMENTS, never_recalled
+from store.memory.engine.listing import MOMENTS
 from store.memory.engine.resident import Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.text.mmr import diverse_order
@@ -118,9 +118,8 @@ def search(
 
 def _leave_out_never_recalled(entries: Entries, found: dict[str, _Candidate]) -> None:
     """Drop chunks that are never recalled, and messages of which nothing else was found."""
-    with entries.database.reading() as db:
-        never = never_recalled(db, entries.kind)
-    for row in entries.rows([*never]):
+    never = entries.never_recalled()
+    for row in entries.rows(never):
         one = found.get(row["parent_id"])
         if one is not None:
             one.chunks = [id for id in one.chunks if id not in never]

@@ -11,6 +11,7 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.permissions import Actor
+from tests.store.memory.bags import Bags
 from tests.store.memory.engine.test_versions import by_agent
 from tests.store.memory.inspect.city import add_world_and_session
 
@@ -188,3 +189,13 @@ def test_a_kind_that_cannot_be_asked_does_not_cost_the_others(memory: Memory) ->
     context = memory.preview("dragons sleep")
     assert [chunk.text for chunk in context.chunks] == ["dragons sleep"]
     assert "world_lore: world_lore.sqlite3 is damaged" in reasons(context)
+
+
+def test_kinds_with_one_model_embed_the_prompt_once(memory: Memory, bags: Bags) -> None:
+    memory.memories.store_memory("frogs like rain")
+    memory.lore.add_lore("peaks", "1", "frogs like mud")
+    memory.session_memory.add_memory("elf_s1", "1", "User: frogs")
+    bags.requests.clear()
+    where = {"lore": {"world_id": "peaks"}, "memory": {"session_id": "elf_s1"}}
+    found = memory.preview("frogs", where=where)
+    assert (bags.requests, len(found.chunks)) == (["frogs"], 3)

@@ -90,7 +90,7 @@ def test_words_of_most_messages_do_not_hide_a_rare_one(
 def test_search_by_meaning_answers_by_words_and_says_so_while_the_model_is_away(
     imported: Memory, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
-    assert not imported.transcripts.search("relayer", mode=mode).by_words_alone
+    assert not imported.transcripts.search("another question", mode=mode).by_words_alone
 
     def refuse(texts: list[str]) -> None:
         raise ModelUnavailable("no weights")
