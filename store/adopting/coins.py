@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.catalog import history
-from store.disk.files import content_hash, read_regular
+from store.disk.files import read_regular
 from store.disk.images import SUFFIXES
 from store.errors import BadPicture, BadSource, InvalidRecord
 from store.importing import Candidate, candidates, folders, tables
@@ -119,7 +119,7 @@ class Origins:
         self._library = library
         self._there = there
         self._is_own = is_own
-        self._pictures: dict[str, str] = {}
+        self._pictures: dict[str, list[str]] = {}
 
     def is_of(self, record: Record, facet: Facet) -> bool:
         """Whether the coin still has the text or picture that its vector there was made of."""
@@ -134,18 +134,18 @@ class Origins:
         if candidate is None:
             return True
         if facet == "image":
-            return self._picture(candidate) == record.image_hash
+            return record.image_hash in self._stored(candidate)
         return _text(candidate.sidecar.get("caption"), facet) == _text(record.caption, facet)
 
-    def _picture(self, candidate: Candidate) -> str:
-        from store.disk.images import normalise  # Pillow comes along
+    def _stored(self, candidate: Candidate) -> list[str]:
+        from store.disk.images import stored_hashes  # Pillow comes along
 
         address = str(candidate.sidecar["token_address"])
         if address not in self._pictures:
             try:
-                self._pictures[address] = content_hash(normalise(candidate.picture))
+                self._pictures[address] = stored_hashes(candidate.picture)
             except (BadPicture, OSError):
-                self._pictures[address] = ""
+                self._pictures[address] = []
         return self._pictures[address]
 
 

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from store.catalog.catalog import Catalog, current_generation, next_derived
-from store.disk.files import content_hash
 from store.duplicates import alignment, findings
 from store.duplicates.alignment import Confirmation
 from store.duplicates.examiner import Examiner
@@ -248,15 +247,14 @@ class Duplicates:
 
         Raises BadPicture if it cannot be read.
         """
-        from store.disk.images import normalise  # Pillow comes along
+        from store.disk.images import normalise, stored_hashes  # Pillow comes along
 
         self._catalog.actor.check_login()
-        content = normalise(picture)
-        own = content_hash(content)
-        near = self._examiner.like(content)
+        own = stored_hashes(picture)
+        near = self._examiner.like(normalise(picture))
         return [
-            (own, "exact picture", 1.0),
-            *((one.image_hash, *of_print(one)) for one in near if one.image_hash != own),
+            *((known, "exact picture", 1.0) for known in own),
+            *((one.image_hash, *of_print(one)) for one in near if one.image_hash not in own),
         ]
 
     def groups(self) -> dict[str, int]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from store.catalog.filters import Filter
-from store.disk.files import content_hash
 from store.errors import BadPicture, BadSource, InvalidRecord
 from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
 from store.outcome import NotTaken, Refusal, not_taken_notes
@@ -120,9 +119,9 @@ def _whose(reader: "Reader", one: "ImportedCaption") -> str:
         return known
     alike: list[str] = []
     if content:
-        from store.disk.images import normalise  # Pillow comes along
+        from store.disk.images import stored_hashes  # Pillow comes along
 
-        alike = reader.with_picture(content_hash(normalise(content)))
+        alike = [address for known in stored_hashes(content) for address in reader.with_picture(known)]
     if not alike and one.name and not one.address:
         found = reader.exact_matches([one.name], Filter(), limit=_NAMED + 1)
         alike = [record.address for record in found if record.name.casefold() == one.name.casefold()]

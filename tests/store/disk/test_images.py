@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms, ImageDraw
 
-from store.disk.images import MAX_BYTES, decode, normalise, with_original
+from store.disk import images
+from store.disk.files import content_hash
+from store.disk.images import MAX_BYTES, decode, normalise, stored_hashes, with_original
 from store.errors import BadPicture
 
 TOKENS = Path(__file__).parents[4] / "shared" / "data" / "tokens" / "images"
@@ -173,6 +175,27 @@ def test_cmyk_grey_palette_bilevel_and_16_bit_pictures_keep_their_colours():
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF"])
 def test_every_supported_format_is_read(kind):
     assert opened(normalise(encoded(Image.new("RGB", (70, 50), "teal"), kind))).size == (512, 512)
+
+
+def test_a_picture_is_known_under_the_hash_that_libraries_before_1_7_gave_it(monkeypatch):
+    content = encoded(Image.effect_noise((300, 200), 80).convert("RGB"))
+    now = normalise(content)
+    monkeypatch.setattr(images, "_fitted", images._by_pillow)
+    earlier = normalise(content)
+    monkeypatch.undo()
+    assert earlier != now
+    assert stored_hashes(content) == [content_hash(now), content_hash(earlier)]
+    assert stored_hashes(earlier) == [content_hash(earlier)]
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "CMYK"])
+@pytest.mark.parametrize("size", [(500, 300), (512, 512), (700, 900), (2_500, 1_900)])
+def test_a_picture_of_any_size_and_mode_looks_as_pillow_would_fit_it(mode, size):
+    blurred = Image.effect_noise((40, 40), 60).resize(size, Image.Resampling.BICUBIC)
+    image = blurred.convert("RGB").convert(mode)
+    now, earlier = (np.asarray(fit(image), np.int16) for fit in (images._fitted, images._by_pillow))
+    assert now.shape == earlier.shape
+    assert np.abs(now - earlier).mean() < 1
 
 
 def test_normalisation_is_deterministic_and_idempotent():
