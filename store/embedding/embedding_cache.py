@@ -4,6 +4,7 @@ import io
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,10 +15,11 @@ import numpy as np
 from store.catalog import history
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import Embedder, Vector, checked
-from store.progress import Progress, batches
+from store.progress import batches
 from store.records import CAPTION_FACETS, Facet
 
-_BATCH = 64  # rows handed to the model at once: enough for its throughput, little enough to cancel between
+_BATCH = 16  # rows handed to the model at once: enough for its throughput
+_TOGETHER = 2  # batches: while one is decoded or tokenised on one core, the model computes another
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,9 @@ class EmbeddingSource:
     key: str
     text: str | None = None
     picture: Path | None = None
+
+
+_Compute = Callable[[Sequence[EmbeddingSource], Embedder], np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +128,29 @@ def store(
     )
 
 
-def embed(
-    sources: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
-) -> dict[str, bytes]:
-    """Compute vectors: key → float32 row; long texts in windows. If cancelled, returns those it has.
+def embed(sources: Sequence[EmbeddingSource], embedder: Embedder) -> dict[str, bytes]:
+    """Compute vectors: key → float32 row; long texts in windows.
 
     Raises ModelUnavailable if the model returns something that cannot be searched with.
     """
-    vectors: dict[str, bytes] = {}
     texts = [source for source in sources if source.text is not None]
     pictures = [source for source in sources if source.picture is not None]
-    for group, compute in ((texts, _embed_texts), (pictures, _embed_pictures)):
-        for batch in batches(group, _BATCH):
-            if progress and progress.cancelled:
-                return vectors
-            rows = checked(compute(batch, embedder), embedder)
-            vectors |= {source.key: row.tobytes() for source, row in zip(batch, rows, strict=True)}
+    work = [
+        (compute, batch)
+        for group, compute in ((pictures, _embed_pictures), (texts, _embed_texts))
+        for batch in batches(group, _BATCH)
+    ]
+
+    def embedded(compute: _Compute, batch: Sequence[EmbeddingSource]) -> dict[str, bytes]:
+        rows = checked(compute(batch, embedder), embedder)
+        return {source.key: row.tobytes() for source, row in zip(batch, rows, strict=True)}
+
+    if len(work) == 1:
+        return embedded(*work[0])
+    vectors: dict[str, bytes] = {}
+    with ThreadPoolExecutor(_TOGETHER) as threads:
+        for found in threads.map(embedded, *zip(*work, strict=True)) if work else ():
+            vectors |= found
     return vectors
 
 

@@ -301,7 +301,7 @@ COLOUR = 1.8  # the weight of the colours relative to the classes: docs/models.m
 # it is clip art altogether; how much of the mean class a label is given: docs/models.md.
 PHOTOGRAPH, DRAWING = 0.42, 0.52
 USUAL = 2.0
-_PICTURES_AT_ONCE = 16
+_PICTURES_AT_ONCE = 2  # more take up to twice as long each: their layers do not fit into the caches
 VISION_VERSION = "vision-3"  # part of the fingerprint: views, temperature, classes, colours, clip art
 
 # (11,): the square root of each colour's share, over their sum: the mean of 98 photographs and drawings.
