@@ -12,12 +12,12 @@ from store.disk.files import read_regular
 from store.disk.images import SUFFIXES
 from store.errors import BadPicture, BadSource, InvalidRecord
 from store.importing import Candidate, candidates, folders, tables
-from store.importing.candidate import RemoteLogo
+from store.importing.candidate import Passed, RemoteLogo
 from store.importing.metadata import FILLED_IN
 from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import DiskTree, suffix
 from store.memory.transcripts.files import is_recording
-from store.outcome import Refusal
+from store.outcome import Refusal, by_reason
 from store.progress import Progress
 from store.records import MAX_TAG, Facet, Record, Tier, checked_address, validate
 
@@ -45,11 +45,13 @@ class CountedCoins:
 
 def counted(found: Iterable[Candidate | Refusal]) -> CountedCoins:
     """Count what would come in; pictures are not decoded yet, so a broken one is refused later."""
-    counts, known = CountedCoins(), set[str]()
+    counts, known, passed = CountedCoins(), set[str](), list[Refusal]()
     for one in found:
         if isinstance(one, RemoteLogo):
             hint = "; fetch-logos downloads it"
             counts.refused.append(Refusal(one.item, one.reason.removesuffix(hint) + hint))
+        elif isinstance(one, Passed):
+            passed.append(one)
         elif isinstance(one, Refusal):
             counts.refused.append(one)
         else:
@@ -65,6 +67,7 @@ def counted(found: Iterable[Candidate | Refusal]) -> CountedCoins:
                 counts.tiers[one.tier] += 1
                 counts.filled += FILLED_IN in sidecar
             known.add(key)
+    counts.notes += [f"{len(ones):,} left aside: {reason}." for reason, ones in by_reason(passed)]
     if counts.filled:
         counts.notes.append(
             f"{counts.filled:,} coins lack a name, ticker, description or time; it is filled in, "

@@ -17,7 +17,7 @@ from store.embedding import embedding_cache, open_embedder
 from store.embedding.active_model import KeptVectors
 from store.embedding.protocol import Embedder
 from store.errors import BadSource, InvalidRecord, MemedexError, ModelUnavailable
-from store.importing import folders
+from store.importing import folders, libraries
 from store.importing.trees import DiskTree
 from store.outcome import Refusal
 from store.progress import Progress
@@ -53,7 +53,7 @@ def collections(rag_db: Path) -> list[ForeignVectors]:
     is_own = (rag_db.parent / "catalog.sqlite3").is_file()
     return [
         ForeignVectors(folder, collection)
-        for folder in folders.chroma_folders(rag_db)
+        for folder in libraries.chroma_folders(rag_db)
         for collection in read_contents(folder).collections
         if collection.name in _FACETS and collection.count and not (is_own and MARK in collection.metadata)
     ]
@@ -312,7 +312,7 @@ class ThreeTierLibrary:
                     f"{collection.folder.relative_to(top).as_posix()}/{collection.found.name}",
                 )
             )
-        for folder in folders.chroma_folders(top / "rag_db"):
+        for folder in libraries.chroma_folders(top / "rag_db"):
             if fault := read_contents(folder).fault:
                 notes.append(
                     f"Chroma in {folder} cannot be read ({fault}): no tags and no vectors from there."
@@ -362,6 +362,6 @@ def _top(path: Path) -> Path | None:
 
 def _is_library(folder: Path) -> bool:
     store = folder / "rag_db"
-    return bool((store / "metadata").exists() or folders.chroma_folders(store)) or all(
+    return bool((store / "metadata").exists() or libraries.chroma_folders(store)) or all(
         (folder / name).is_dir() for name in ("pending", "approved")
     )

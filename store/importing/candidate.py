@@ -4,10 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from store.errors import BadSource
 from store.outcome import Refusal
 from store.records import Tier
 
 _LONGEST = 200
+
+
+class SideFile(BadSource):
+    """A file among those of coins that says nothing of one coin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,11 @@ class Candidate:
     tier: Tier = "pending"
     picture_name: str = ""  # the name that the picture's file gives a coin without one of its own
     remarks: tuple[str, ...] = ()  # what a person should know of the files that it is from, a sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class Passed(Refusal):
+    """A file in a folder of coins that says nothing of one, as a README does: named, and no error."""
 
 
 @dataclass(frozen=True, slots=True)

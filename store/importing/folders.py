@@ -1,33 +1,37 @@
 """Read a tree of files as coins: token lists, tables, sidecars, single pictures, and whole libraries."""
 
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from store.captions.caption_text import HOLDS
-from store.chroma.contents import DATABASE, read_contents, read_entries
-from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
 from store.importing import encodings, shapes, tables, trees
-from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
+from store.importing.candidate import Candidate, Passed, RemoteLogo, SideFile, WithoutPicture, shown
+from store.importing.libraries import LibraryFolders
 from store.importing.metadata import (
-    FILLED_IN,
     address_in,
     chain_id,
-    date_of,
     is_url,
     one_line,
     sidecar_of,
-    tags,
     unfolded,
 )
-from store.importing.names import FILES, JSON_NOT_READ, NAMES, NOT_READ, WHOLE
+from store.importing.names import (
+    ASIDE,
+    ASIDES,
+    FILES,
+    JSON_NOT_READ,
+    NAMES,
+    NOT_READ,
+    OF_THE_FOLDER,
+    WHOLE,
+)
 from store.importing.pictures import (
     Pictures,
     embedded,
@@ -42,13 +46,9 @@ from store.importing.pictures import (
 from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import Tree, folder_of, folders_above, picture_bytes, stem, suffix
 from store.outcome import Refusal
-from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, is_made_up, made_up_address
+from store.records import MAX_NAME, checked_address, is_made_up, made_up_address
 
-COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_caption)_embeddings")
-_LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
 _NAMED = 12  # signs of an address that name a coin without a name
-_FILLED = ("token_name", "ticker", "description", "created_at")
-_WAITING = re.compile(r"(?:^|/)(?:pending|approved)/[^/]+\.json$")
 _FETCHED = ("http://", "https://", "ipfs://", "ar://")
 Found = Candidate | Refusal
 # What a library keeps in addition to its sidecars and pictures, when its whole folder is imported.
@@ -66,116 +66,8 @@ _TITLES = {
     ".csv": "CSV table", ".tsv": "CSV table", ".jsonl": "JSON Lines", ".ndjson": "JSON Lines",
     ".parquet": "Parquet table",
 }  # fmt: skip
+_EMPTY = "there is no coin in it"
 _OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
-
-
-def tops(names: Iterable[str]) -> set[str]:
-    """The folders that hold a library: `rag_db` with its content, or both `pending` and `approved`."""
-    names = list(names)
-    found = {match.string[: match.start()] for match in filter(None, map(_LIBRARY.search, names))}
-    waiting: dict[str, set[str]] = {}
-    for match in filter(None, map(_WAITING.search, names)):
-        waiting.setdefault(match.string[: match.start()], set()).add(match[0].strip("/").partition("/")[0])
-    return found | {top for top, tiers in waiting.items() if len(tiers) > 1}
-
-
-class LibraryFolders:
-    """The libraries of one tree."""
-
-    def __init__(self, tree: Tree, names: Iterable[str]) -> None:
-        self.tops = tops(names) if tree.is_whole else set[str]()
-        self._tree = tree
-        self._tags: dict[str, Mapping[str, Mapping[str, Any]]] = {}  # of each library, by address
-
-    def completed(self, raw: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """The sidecar of a file; in a library, name and Chroma fill in what is missing, which is marked."""
-        sidecar = sidecar_of(raw)
-        top = self._top(name)
-        if top is None:
-            return sidecar
-        if "token_address" not in sidecar:
-            try:
-                sidecar["token_address"] = checked_address(stem(name))
-            except InvalidRecord:
-                return sidecar  # a file of another kind, which gets its address from its picture
-        fields = self._of(top).get(sidecar["token_address"], {})
-        for key in ("tags", "tags_categories"):
-            if not sidecar.get(key) and (found := tags(str(fields.get(key) or ""))):
-                sidecar[key] = found
-        missing = [key for key in _FILLED if all(raw.get(own) is None for own in NAMES.get(key, ()))]
-        if "created_at" in sidecar:
-            missing.remove("created_at")
-        if missing:
-            others = dict(fields)
-            given = {"token_name": fields.get("name"), **date_of(others), **others}
-            for key in ("token_name", "ticker", "created_at"):
-                if key in missing and given.get(key) not in (None, ""):
-                    sidecar[key] = given[key]
-            sidecar[FILLED_IN] = missing
-        if not sidecar.get("token_name"):
-            sidecar["token_name"] = (sidecar.get("ticker") or stem(name))[:MAX_NAME]
-        return sidecar
-
-    def holds(self, name: str) -> bool:
-        """Whether the file lies in a library."""
-        return self._top(name) is not None
-
-    def placed(self, coin: Candidate, name: str) -> Candidate:
-        """The coin in the tier of its folder; without a caption that serves the library it is approved."""
-        top = self._top(name)
-        if top is None:
-            return coin
-        tier = _tier(name[len(top) :].lstrip("/"))
-        caption = coin.sidecar.get("caption")
-        written = caption if isinstance(caption, dict) else {}
-        if tier == "library" and not all(str(written.get(facet) or "").strip() for facet in REQUIRED_FACETS):
-            tier = "approved"
-        return replace(coin, tier=tier)
-
-    def _top(self, name: str) -> str | None:
-        return next((folder for folder in folders_above(name) if folder in self.tops), None)
-
-    def _of(self, top: str) -> Mapping[str, Mapping[str, Any]]:
-        if top not in self._tags:
-            folder = self._tree.on_disk(f"{top}/rag_db" if top else "rag_db")
-            self._tags[top] = chroma_fields(folder) if folder else {}
-        return self._tags[top]
-
-
-def chroma_folders(rag_db: Path) -> list[Path]:
-    """The folders with a Chroma of this library: its own, and those that were moved aside from there."""
-    aside = sorted(rag_db.glob(f"{PREFIX}*")) if rag_db.is_dir() else []
-    return [folder for folder in (rag_db, *aside) if (folder / DATABASE).is_file()]
-
-
-def chroma_fields(rag_db: Path) -> dict[str, dict[str, Any]]:
-    """The metadata of each address in the five collections, empty if Chroma cannot be read."""
-    found: dict[str, dict[str, Any]] = {}
-    for folder in chroma_folders(rag_db):
-        for collection in read_contents(folder).collections:
-            if not COLLECTIONS.fullmatch(collection.name):
-                continue
-            try:
-                for id, _, fields in read_entries(folder, collection):
-                    address = _checked(id)
-                    found[address] = {**fields, **{k: v for k, v in found.get(address, {}).items() if v}}
-            except (OSError, sqlite3.Error):
-                continue
-    return found
-
-
-def _checked(id: str) -> str:
-    try:
-        return checked_address(id)
-    except InvalidRecord:
-        return id
-
-
-def _tier(name: str) -> Tier:
-    first = name.partition("/")[0]
-    if first == "rag_db":
-        return "library"
-    return "approved" if first == "approved" else "pending"
 
 
 def is_token_list(value: Any) -> bool:
@@ -237,6 +129,7 @@ class _Reading:
         self.pictures = Pictures(tree.names, is_picture=tree.is_picture)
         self.used: set[str] = set()
         self.libraries = LibraryFolders(tree, ())
+        self.kinds: dict[str, str] = {}  # the endings that files should have
         self.unread: set[str] = set()  # broken files, which name pictures that cannot be known
         self.kind: FileKind | None = None  # of the file that is being read
         self.remarks: list[str] = []  # … which its first coin takes along
@@ -258,26 +151,38 @@ class _Reading:
         rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
         others = [name for name in rest if _matches(_ELSEWHERE, name, libraries)]
         rest = sorted(set(rest).difference(others))
+        self.kinds = {name: self._kind(name) for name in rest}
         for folder in sorted(set(map(folder_of, others))):
             reason = next(_NO_COINS[part] for part in folder.split("/")[::-1] if part in _NO_COINS)
             yield self.preview.unread(Refusal(self.tree.item(folder), reason))
         for name in rest:
-            if suffix(name) in tables.SUFFIXES:
-                yield from self._guarded(name, self._table(name))
+            if self.kinds[name] in tables.SUFFIXES:
+                yield from self._guarded(name, self._table(name, self.kinds[name]))
         for name in rest:
-            if suffix(name) == ".txt" and (rows := self._lines(name)):
+            if self.kinds[name] == ".txt" and (rows := self._lines(name)):
                 self.used.add(name)
                 yield from self._guarded(name, self._rows(name, rows, title="table in a text file"))
         for name in rest:
-            if suffix(name) == ".json":
+            if self.kinds[name] == ".json":
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
         # Pictures say which texts are theirs.
         for name in sorted(rest, key=lambda name: suffix(name) in (".txt", ".caption")):
-            if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
-                found = self._archive(name) if trees.is_archive(name) else self._other(name)
+            if name not in self.used and self.kinds[name] not in (".json", *tables.SUFFIXES):
+                found = self._archive(name) if self.kinds[name] in trees.ARCHIVES else self._other(name)
                 yield from self._guarded(name, found)
+
+    def _kind(self, name: str) -> str:
+        """The ending that a file has or, where that is wrong or says nothing, should have."""
+        end = suffix(name)
+        if ASIDE.fullmatch(name.rpartition("/")[2]) and not self.pictures.beside(name):
+            return ""
+        # Sidecars and captions may be thousands; one of these that is something else is looked at when read.
+        is_clear = end in (".json", *trees.ARCHIVES, *NOT_READ) or self.tree.is_picture(name)
+        if is_clear or (end in (".txt", ".caption") and self.pictures.beside(name)):
+            return end
+        return trees.kind_of(self.tree.beginning(name), called=end)
 
     def _guarded(self, name: str, found: Iterator[Found]) -> Iterator[Found]:
         self.kind, self.remarks = None, []
@@ -286,13 +191,14 @@ class _Reading:
                 if isinstance(one, Candidate) and self.remarks:
                     one = replace(one, remarks=(*self.remarks, *one.remarks))
                     self.remarks = []
-                if not trees.is_archive(name):  # whose files were counted
+                if self.kinds.get(name) not in trees.ARCHIVES:  # whose files were counted
                     self._count(one)
                 yield one
         except trees.TooMuch:
             raise
         except (BadSource, InvalidRecord) as error:
-            refusal = Refusal(self.tree.item(name), str(error))
+            is_aside = isinstance(error, SideFile) and self.tree.is_whole
+            refusal = (Passed if is_aside else Refusal)(self.tree.item(name), str(error))
             self._count(refusal)
             yield refusal
 
@@ -352,13 +258,15 @@ class _Reading:
                 self.preview.count(kind, refusal)
             yield refusal
 
-    def _table(self, name: str) -> Iterator[Found]:
-        kind = suffix(name)
+    def _table(self, name: str, kind: str) -> Iterator[Found]:
         if kind == ".parquet" and f"{name[: -len(kind)]}.tar" in self.tree.known:
             self._is("img2dataset's table of a shard, which its tar repeats", name)
             return
         self.unread.add(name)
         content = self.tree.read(name, limit=tables.MAX_BYTES)
+        if not content.strip():
+            self.unread.discard(name)
+            raise BadSource(_EMPTY)
         every = tables.rows_of(content, suffix=kind, fields=self.choices.fields)
         try:
             rows = list(islice(every, tables.MAX_ROWS + 1))
@@ -400,7 +308,7 @@ class _Reading:
         if len(rows) > tables.MAX_ROWS:
             raise BadSource(tables.TOO_MANY)
         if not rows:
-            yield Refusal(self.tree.item(name), "there is no coin in it")
+            yield Refusal(self.tree.item(name), _EMPTY)
         fields = self.choices.fields
         labels = {number: _label(row, word) for number, row in rows}
         rows = [
@@ -454,10 +362,20 @@ class _Reading:
             self.used.add(found)
         if not found:
             self.unread.add(name)
-        text, encoding = self._text(name)
         try:
+            text, encoding = self._text(name)
             value = tables.parsed(text)
         except BadSource:
+            kind = self.kinds[name] = trees.kind_of(self.tree.beginning(name), called=".json")
+            if kind != ".json":
+                self.unread.discard(name)
+                self.used.add(name)
+                yield from self._archive(name) if kind in trees.ARCHIVES else self._table(name, kind)
+                return
+            text, encoding = self._text(name)
+            if not text.strip():
+                self.unread.discard(name)
+                raise BadSource(_EMPTY) from None
             rows = list(islice(tables.rows_of(text.encode(), suffix=".jsonl"), tables.MAX_ROWS + 1))
             if len(rows) < 2 or not all(isinstance(row, dict) for _, row in rows[:2]):
                 raise
@@ -465,6 +383,7 @@ class _Reading:
             yield from self._rows(name, rows, title="JSON Lines", encoding=encoding)
             return
         self.unread.discard(name)
+        value = self._plainly(value, is_of_one=found is not None)
         if listed := shapes.entries(value):
             rows = list(islice(tables.listed(listed.rows), tables.MAX_ROWS + 1))
             yield from self._rows(name, rows, title=listed.title, encoding=encoding)
@@ -477,7 +396,7 @@ class _Reading:
             reference = tables.picture_reference(dict(value))
             try:
                 if not reference:
-                    raise BadSource(_lack(given))
+                    raise _lack(given)
                 stated = unfolded(value)
                 own = next(filter(None, (address_in(stated.get(key)) for key in NAMES["token_address"])), "")
                 found = self.pictures.meant(reference, folder=folder_of(name), address=own, shared=Counter())
@@ -503,6 +422,17 @@ class _Reading:
         coin = self._coin(self.tree.item(name), sidecar, found)
         yield self.libraries.placed(replace(coin, remarks=tuple(remarks)), name)
 
+    def _plainly(self, value: Any, *, is_of_one: bool) -> Any:
+        """JSON without what only surrounds it, as e621's `post`, and captions by pictures' names as rows."""
+        if not isinstance(value, dict) or not value:
+            return value
+        key, inner = next(iter(value.items()))
+        if is_of_one and len(value) == 1 and isinstance(inner, dict) and not tables.counts_as(key):
+            return inner
+        if all(isinstance(said, str) and self.pictures.called(name) for name, said in value.items()):
+            return [{"file_name": name, "caption": said} for name, said in value.items()]
+        return value
+
     def _beside(self, picture: str) -> tuple[dict[str, Any], list[str]]:
         """What the texts beside a picture say, and what to say of them."""
         fields, remarks = text_fields(self.tree, picture, holds=self.choices.texts)
@@ -520,13 +450,16 @@ class _Reading:
             sidecar = _called(sidecar_of(fields), _name_from(name))
             yield replace(self._coin(self.tree.item(name), sidecar, name), remarks=tuple(remarks))
         elif kind in NOT_READ:
-            raise BadSource(NOT_READ[kind])
+            raise (SideFile if NOT_READ[kind] in ASIDES else BadSource)(NOT_READ[kind])
+        elif ASIDE.fullmatch(name.rpartition("/")[2]):
+            raise SideFile(OF_THE_FOLDER)
         elif kind in (".txt", ".caption"):
             raise BadSource(
                 "a text, but no picture here has its name; `import-captions` takes it for a coin here"
             )
         else:
-            raise BadSource("it is neither a picture nor JSON, CSV or zip")
+            is_empty = not self.tree.beginning(name)
+            raise BadSource(_EMPTY if is_empty else "it is neither a picture nor JSON, CSV or zip")
 
     def _archive(self, name: str) -> Iterator[Found]:
         if not self.tree.opens_archives:
@@ -576,18 +509,18 @@ def _path_of(row: Mapping[str, Any]) -> str:
     return str(held.get("path") or "")
 
 
-def _lack(value: Mapping[str, Any]) -> str:
+def _lack(value: Mapping[str, Any]) -> BadSource:
     """What a JSON object lacks to be a coin, or a list of them, or what it is instead."""
     for keys, known in JSON_NOT_READ:
         if keys <= value.keys() or any(
             isinstance(one, dict) and keys <= one.keys() for one in value.values()
         ):
-            return known
+            return SideFile(known)
     if any(value.get(key) for keys in NAMES.values() for key in keys):
-        return "no picture: none in the import has the same name"
+        return BadSource("no picture: none in the import has the same name")
     if "tokens" in value:
-        return f'its "tokens" is no list: {_LISTS}'
-    return f"it has no name and no address of a coin, and is no list of coins: {_LISTS}"
+        return BadSource(f'its "tokens" is no list: {_LISTS}')
+    return BadSource(f"it has no name and no address of a coin, and is no list of coins: {_LISTS}")
 
 
 def _label(row: dict[str, Any] | BadSource, word: str) -> str:

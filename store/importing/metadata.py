@@ -11,7 +11,7 @@ from typing import Any
 from store.addresses import bytes_of_base58
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
-from store.importing.names import BY_CHAIN, INNER, NAMES, PERHAPS, PICTURES, READ, plain
+from store.importing.names import BY_CHAIN, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
 from store.records import (
     CAPTION_FACETS,
     MAX_DESCRIPTION,
@@ -33,13 +33,21 @@ _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+", re.IGNORECA
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
 _DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d.%m.%Y", "%Y年%m月%d日")
-_COUNTED = re.compile(r"([$€£] ?)?(-?\d{1,3}(?:,\d{3})+|(?<=[$€£ ])\d+)(\.\d+)?")
-_SLASHES = re.compile(r"(\d\d?)/(\d\d?)/(\d{4})(?=\D|$)")
+_COUNTED = re.compile(  # a currency, digits in groups, a decimal sign, thousands or millions, a currency
+    r"(?P<before>[$€£¥] ?)?(?P<minus>-?)"
+    r"(?P<whole>\d{1,3}(?:(?P<by>[,.'’ \u00a0\u202f])\d{3})(?:(?P=by)\d{3})*|\d+)"
+    r"(?:(?P<sign>[.,])(?P<rest>\d+))?(?P<unit> ?[KMBkmb])?(?P<after> ?[$€£¥])?"
+)
+_ONLY_GROUPS = {"'", "’", "\u00a0", "\u202f"}
+_UNIT = {"K": 3, "M": 6, "B": 9}
+_SLASHES = re.compile(r"(\d\d?)[/-](\d\d?)[/-](\d{4})(?=\D|$)")
+_CLOCK = re.compile(r",?\s+(\d\d?):(\d\d)(:\d\d)?(?:\s*([AaPp])\.?[Mm]\.?)?(?=\s|[+-]\d|$)")
+_YEARS = range(1900, 2101)  # as seconds, half an hour of 1970
 _SERIAL = range(25_569 + 7_305, 25_569 + 47_482)  # days as Excel counts them, from 1990 to 2099
 _FORMATS = (
     *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%z")),
     "%b %d %H:%M:%S %Y",
-    "%b %d %H:%M:%S %Y",
+    "%b %d %H:%M:%S %z %Y",
 )
 _CHAINS = {  # as DexScreener, GeckoTerminal and others call them
     "ethereum": 1, "eth": 1, "mainnet": 1, "optimism": 10, "bsc": 56, "bnb": 56, "binance-smart-chain": 56,
@@ -87,7 +95,9 @@ def unix_seconds(value: Any) -> int | None:
         return None
     number = _number(value)
     found: int | None
-    if number is not None:
+    if number in _YEARS:
+        found = None
+    elif number is not None:
         day = next(_moments(f"{int(number):08d}"), None) if number in _DAY else None
         if int(number) in _SERIAL:
             day = int((number - 25_569) * 86_400)
@@ -143,9 +153,14 @@ def _seconds(number: Decimal) -> int | None:
 
 def _moments(text: str) -> Iterator[int]:
     text = _WEEKDAY.sub("", text, count=1) if _WEEKDAY.match(text) else text
+    text = _CLOCK.sub(_in_24_hours, re.sub(r"(?<=\d)(?:st|nd|rd|th|er)\b", "", text), count=1)
+    text = re.sub(r"[^\W\d_]{3,}", lambda word: MONTHS.get(word[0].lower(), word[0]), text)
+    text = re.sub(r"(\d)\.?(?: de)? ([A-Z][a-z]+)(?: de)? (?=\d{4})", r"\1 \2 ", text)
+    text = re.sub(r"^([A-Z][a-z]+ \d\d?) (?=\d{4})", r"\1, ", text)
     plain = _ZONE.sub("", text) if re.search(r"[+-]\d\d:?\d\d\s*\w+$", text) else _ZONE.sub("+00:00", text)
     plain = _OFFSET.sub("", plain)
-    plain = re.sub(r"^(\d{4})/(\d\d?)/(\d\d?)", r"\1-\2-\3", plain)
+    if dotted := re.match(r"(\d{4})[/.](\d\d?)[/.](\d\d?)(?=\D|$)", plain):
+        plain = f"{dotted[1]}-{dotted[2]:0>2}-{dotted[3]:0>2}{plain[dotted.end() :]}"
     plain = re.sub(r"(?:UTC|GMT) (?=\d{4}$)", "", plain)
     if slashes := _SLASHES.match(plain):
         month, day = sorted(map(int, slashes.group(1, 2)))
@@ -158,6 +173,13 @@ def _moments(text: str) -> Iterator[int]:
             yield int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         except (ValueError, OverflowError):
             continue
+
+
+def _in_24_hours(clock: re.Match[str]) -> str:
+    hour, half = int(clock[1]), (clock[4] or "").lower()
+    if half and 1 <= hour <= 12:
+        hour = hour % 12 + 12 * (half == "p")
+    return f" {hour:02}:{clock[2]}{clock[3] or ''}"
 
 
 def address_in(text: object) -> str | None:
@@ -240,7 +262,7 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     rest = {
         str(key): _finite(value)
         for key, value in unfolded(raw).items()
-        if key not in _OWN and not _is_no_number(value)
+        if key not in _OWN and not _is_no_number(value) and not isinstance(value, bytes)
     }
     found = {key: _taken(rest, names) for key, names in NAMES.items()}
     sidecar: dict[str, Any] = {}
@@ -268,14 +290,22 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counted(value: Any) -> Any:
-    """The number that a text such as "1,234,567" or "$5,123.20" is; other values as they are.
+    """The number that a text such as "1,234,567", "1.234,50" or "$1.2M" is; other values as they are.
 
-    One comma alone may be a decimal's.
+    One comma or point before three digits may be a decimal's or a group's, so it stays a text.
     """
     number = _COUNTED.fullmatch(value.strip()) if isinstance(value, str) else None
-    if number is None or not (number[1] or number[3] or number[2].count(",") != 1):
+    if number is None:
         return value
-    found = Decimal(number[2].replace(",", "") + (number[3] or ""))
+    by, sign, rest = number["by"], number["sign"], number["rest"] or ""
+    is_money, groups = bool(number["before"] or number["after"]), number["whole"].count(by) if by else 0
+    is_grouped = (by and sign and by != sign) or (groups > 1 and by != ".") or by in _ONLY_GROUPS
+    is_amount = is_money and (by == "," or (not by and not (sign == "," and len(rest) == 3)))
+    if (by and by == sign) or not (is_grouped or is_amount) or (number["unit"] and not is_money):
+        return value
+    whole = number["whole"].replace(by or ",", "")
+    found = Decimal(f"{number['minus']}{whole}.{rest or 0}")
+    found = found.scaleb(_UNIT[number["unit"].strip().upper()]) if number["unit"] else found
     return int(found) if found == int(found) else float(found)
 
 

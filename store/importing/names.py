@@ -5,18 +5,28 @@ A new source whose fields have other names is an entry here. Names are compared 
 """
 
 import re
+import unicodedata
+from functools import lru_cache
 from typing import Literal, get_args
 
 from store.records import CAPTION_FACETS
 
 # The sidecar's keys, and what else they are called.
 NAMES: dict[str, tuple[str, ...]] = {
-    "token_name": ("token_name", "name", "coin_name"),
-    "ticker": ("ticker", "symbol", "token_symbol", "short_name", "asset_code"),
-    "description": ("description",),
+    "token_name": ("token_name", "name", "coin_name", "asset_name", "currency_name"),
+    "ticker": (
+        "ticker",
+        "symbol",
+        "token_symbol",
+        "ticker_symbol",
+        "coin_symbol",
+        "short_name",
+        "asset_code",
+    ),
+    "description": ("description", "token_description", "coin_description", "desc"),
     "token_address": (
         *("token_address", "address", "mint", "contract_address", "mint_address", "coin_mint", "token_mint"),
-        *("ca", "fa_address"),
+        *("token_contract_address", "token_mint_address", "base_mint", "asset_address", "ca", "fa_address"),
     ),
     "tags": ("tags", "tag", "tag_string"),
 }
@@ -32,6 +42,50 @@ READ: dict[str, tuple[str, ...]] = {
     "decimals": ("decimals", "decimal", "tokendecimals"),
     "chainId": ("chainid", "chain", "network", "blockchain"),
 }
+# The same in German, Spanish, French, Chinese and Japanese, as spreadsheets head their columns. Words that
+# mean something else in English or in one of the others, as `red` and `nota`, are not here.
+SPOKEN: dict[str, tuple[str, ...]] = {
+    "token_name": ("Bezeichnung", "nombre", "nom", "名称", "名字", "币名", "名稱", "名前", "コイン名"),
+    "ticker": ("Kürzel", "símbolo", "symbole", "代码", "符号", "代碼", "シンボル", "ティッカー"),
+    "description": ("Beschreibung", "descripción", "描述", "说明", "說明", "説明", "概要"),
+    "token_address": (
+        *("Adresse", "Vertragsadresse", "dirección", "dirección del contrato", "adresse du contrat"),
+        *("合约地址", "代币地址", "地址", "合約地址", "アドレス", "コントラクトアドレス"),
+    ),
+    "tags": ("Schlagwörter", "Schlagworte", "etiquetas", "étiquettes", "mots-clés", "标签", "標籤", "タグ"),
+    "created_at": (
+        *("Datum", "Erstellt", "Erstellt am", "Erstellungsdatum", "fecha", "fecha de creación"),
+        *("date de création", "créé le", "日期", "创建时间", "创建日期", "建立日期", "日付", "作成日"),
+    ),
+    "decimals": ("Dezimalstellen", "Nachkommastellen", "decimales", "小数位", "小数位数", "小数点以下桁数"),
+    "chainId": ("Kette", "Netzwerk", "cadena", "chaîne", "réseau", "链", "网络", "チェーン", "ネットワーク"),
+    "file_name": (
+        *("Bild", "Bilddatei", "Dateiname", "Datei", "imagen", "archivo", "nombre de archivo", "fichier"),
+        *(
+            "nom du fichier",
+            "图片",
+            "图像",
+            "文件名",
+            "图片文件",
+            "圖片",
+            "画像",
+            "ファイル名",
+            "画像ファイル",
+        ),
+    ),
+    "caption": ("Bildunterschrift", "leyenda", "légende", "图片描述", "キャプション"),
+}
+MONTHS = {  # of dates in these languages, as English has them
+    name: english
+    for english, names in {
+        "January": "Januar Jänner enero janvier", "February": "Februar febrero février",
+        "March": "März marzo mars", "April": "abril avril", "May": "Mai mayo", "June": "Juni junio juin",
+        "July": "Juli julio juillet", "August": "agosto août", "September": "septiembre septembre",
+        "October": "Oktober octubre octobre", "November": "noviembre novembre",
+        "December": "Dezember diciembre décembre",
+    }.items()
+    for name in names.lower().split()
+}  # fmt: skip
 # Where a row names the file of its picture, before all other references.
 FILES = (
     "file_name",
@@ -49,6 +103,10 @@ PICTURES: tuple[tuple[str | int, ...], ...] = (
     *((name,) for name in ("logoURI", "logo_uri", "logoUrl", "logo_url", "logo", "icon", "iconUrl")),
     *((name,) for name in ("image_uri", "imageUri", "imageUrl", "image_url", "img", "avatar")),
     *(("image", size) for size in ("large", "small", "thumb")),
+    *((place, step) for place in ("image", "icon", "thumbnail") for step in ("url", "src", "uri")),
+    *(("images", size) for size in ("large", "small", "thumb")),
+    ("images", 0),
+    *(("images", 0, step) for step in ("url", "src", "uri")),
     *((name,) for name in ("large", "thumbnail", "thumb")),
     *(("logo", step) for step in ("src", "url", "png")),
     ("logo_URIs", "png"),
@@ -79,6 +137,18 @@ LOGOS = re.compile(
     r"(?:token[-_ ]?|coin[-_ ]?)?(?:logo|icon|image|picture|token|coin|avatar)(?:[-_@ ]?\d[\dx]*)?"
 )
 METADATA = ("info", "data", "metadata", "meta", "token", "coin")
+# What lies in folders of coins and says nothing of one coin: named, and no error.
+ASIDE = re.compile(
+    r"(?:readme|licen[cs]e|copying|notice|authors|changelog|contributing|code[-_]of[-_]conduct|security|citation"
+    r"|makefile|dockerfile|package(?:-lock)?|tsconfig)"
+    r"(?:[-_.][a-z]{2,3})?(?:\.(?:md|txt|rst|json|html|cff))?",
+    re.IGNORECASE,
+)
+DOCUMENT = "a document, which says nothing of one coin; `memory import-document` takes it"
+PROGRAM = "a program or its settings, which say nothing of one coin"
+NUMBERS = "numbers of a model, which say nothing of one coin"
+ASIDES = (DOCUMENT, PROGRAM, NUMBERS)
+OF_THE_FOLDER = "a text about the folder, which says nothing of one coin"
 # What is known and not read, by its ending: what it is, and what to do.
 NOT_READ: dict[str, str] = {
     **dict.fromkeys(
@@ -89,15 +159,31 @@ NOT_READ: dict[str, str] = {
         (".xlsx", ".xls", ".ods", ".numbers"), "a spreadsheet, which is not read; save it as CSV"
     ),
     **dict.fromkeys((".mp4", ".webm", ".mov", ".mkv"), "a video, which is not read"),
-    **dict.fromkeys(
-        (".npz", ".npy", ".safetensors", ".pt", ".ckpt"), "numbers of a model, which are not read"
-    ),
+    **dict.fromkeys((".npz", ".npy", ".safetensors", ".pt", ".ckpt"), NUMBERS),
     **dict.fromkeys(
         (".rar", ".7z", ".xz", ".bz2", ".zst"), "an archive of a kind that is not opened; unpack it first"
     ),
     **dict.fromkeys(
         (".md", ".rst", ".pdf", ".html", ".docx", ".odt", ".pptx", ".epub"),
-        "a document, which says nothing of one coin; `memory import-document` takes it",
+        DOCUMENT,
+    ),
+    **dict.fromkeys(
+        (
+            ".py",
+            ".ipynb",
+            ".js",
+            ".mjs",
+            ".ts",
+            ".css",
+            ".sh",
+            ".go",
+            ".rs",
+            ".sol",
+            ".yml",
+            ".yaml",
+            ".toml",
+        ),
+        PROGRAM,
     ),
     ".xml": "XML, such as CVAT's or Pascal VOC's boxes, which are not read; export COCO captions or JSON",
     ".xmp": "a picture's XMP, which is not read; save captions as .txt",
@@ -114,7 +200,6 @@ JSON_NOT_READ: tuple[tuple[set[str], str], ...] = (
     ),
     ({"features", "splits"}, "Hugging Face's description of a dataset, which says nothing of one picture"),
     ({"features"}, "a description of a dataset, which says nothing of one picture"),
-    ({"nbformat", "cells"}, "a notebook, which is not read"),
 )
 
 # What a person may say that a column or key counts as, where its name says something else or nothing …
@@ -125,6 +210,8 @@ Texts = Literal["guess", "tags", "sentence"]  # what a text beside a picture hol
 TEXTS: tuple[Texts, ...] = get_args(Texts)
 
 
+@lru_cache(10_000)
 def plain(name: str) -> str:
-    """A name without case and signs, by which names are compared."""
-    return re.sub(r"[\W_]", "", name.lower())
+    """A name without case, signs and accents, by which names are compared."""
+    bare = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name.lower()))
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFC", bare))

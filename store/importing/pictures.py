@@ -273,11 +273,18 @@ def with_whole_caption(row: Mapping[str, Any]) -> dict[str, Any]:
     for key in WHOLE:
         text = given = rest.get(key)
         if isinstance(text, list):  # several captions of one picture
-            text = " ".join(one_line(one) for one in text if isinstance(one, str))
+            text = " ".join(one_line(one) for one in map(_sentence, text) if isinstance(one, str))
         if isinstance(text, str) and text.strip():
             del rest[key]
             rest["caption"] = {"entity": text.strip()}
-            if isinstance(given, list) and not all(isinstance(one, str) for one in given):
+            if isinstance(given, list) and not all(isinstance(_sentence(one), str) for one in given):
                 rest[f"caption{GIVEN}"] = given
             break
     return rest
+
+
+def _sentence(one: Any) -> Any:
+    """A text, or that of an object around it, as Karpathy's splits of Flickr and COCO have them."""
+    return (
+        next((one[key] for key in ("raw", *WHOLE) if key in one), None) if isinstance(one, Mapping) else one
+    )

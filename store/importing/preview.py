@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.picture_files import BEGINNING, is_picture
-from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture
+from store.importing.candidate import Candidate, Passed, RemoteLogo, WithoutPicture
 from store.importing.names import FIELDS, Texts
 from store.importing.tables import counts_as
 from store.outcome import Refusal, by_reason
@@ -146,7 +146,10 @@ class ImportPreview:
 
     def unread(self, refusal: Refusal) -> Refusal:
         """Count a file that is not read; returns why."""
-        self.file("not read", refusal.item).refused.append(refusal)
+        if isinstance(refusal, Passed):
+            self.file(refusal.reason, refusal.item)
+        else:
+            self.file("not read", refusal.item).refused.append(refusal)
         return refusal
 
     @property

@@ -180,6 +180,15 @@ def _is_captions(value: Any) -> bool:
     )
 
 
+def _are_pairs(value: Any) -> bool:
+    """Lists of a picture's name and its caption."""
+    return bool(value) and all(
+        isinstance(one, list) and len(one) == 2 and all(isinstance(text, str) for text in one)
+        and _PICTURE.search(one[0])
+        for one in value
+    )  # fmt: skip
+
+
 def _is_coco(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(key), list) for key in ("images", "annotations")
@@ -311,6 +320,8 @@ _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = 
     ("FiftyOne dataset", _is_fiftyone, _fiftyone),
     ("Label Studio export", _is_labelled, _labelled),
     ("LLaVA conversations", _is_llava, _llava),
+    ("captions by picture", _are_pairs,
+     lambda value: [{"file_name": name, "caption": said} for name, said in value]),
     ("JSON list", _is_list, _flat),
     ("coins by address", _is_by_address,
      lambda value: [{"address": _address(key), **one} for key, one in value.items()]),

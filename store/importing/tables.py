@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 from store.disk.csv import as_typed
+from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
 from store.importing import encodings
 from store.importing.metadata import GIVEN, address_in, caption_columns, meaning, pictured, unfolded
-from store.importing.names import FILES, KEPT, LEFT_OUT, NAMES, PERHAPS, PICTURES, WHOLE, plain
+from store.importing.names import FILES, KEPT, LEFT_OUT, NAMES, PERHAPS, PICTURES, SPOKEN, WHOLE, plain
 from store.records import CAPTION_FACETS
 
 MAX_TEXT_BYTES = (
@@ -25,9 +26,11 @@ MAX_BYTES = 200_000_000  # read line by line: an export of a hundred thousand co
 MAX_ROWS = 200_000  # a million of nothing would make a million refusals
 TOO_MANY = f"it holds more than {MAX_ROWS:,} entries; split it"
 MAX_COLUMNS = 1_000
+SIGNS = ",;\t|"  # between cells
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
 _HEADINGS = {
+    **{plain(name): key for key, names in SPOKEN.items() for name in names},
     **{plain(str(path[0])): str(path[0]) for path in PICTURES if len(path) == 1},
     **{plain(name): name for name in (*FILES, *WHOLE)},
     **{plain(name): key for key, names in NAMES.items() for name in names},
@@ -44,6 +47,10 @@ _OF_THE_WEB = {
 }  # beside `url` in what crawlers of pictures write
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
+_ABOVE = 10  # lines in which column names are looked for, below a title or comments
+# Where the decimal sign is a comma, spreadsheets part cells by semicolons.
+_WITH_COMMA = re.compile(r"(?:^|;)\"?-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\"?(?=;|\r?$)", re.MULTILINE)
+_GERMAN = re.compile(r"-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?")
 
 
 def decoded(content: bytes) -> str:
@@ -188,6 +195,9 @@ def picture_reference(row: dict[str, Any]) -> Any:
             return row.pop(key)
         if reference in (None, "") and not isinstance(held, dict):
             reference = row.get(key) if key == "logoURI" else row.pop(key, None)
+    held = next((k for k, one in row.items() if isinstance(one, bytes) and is_picture(one[:BEGINNING])), "")
+    if held:
+        return row.pop(held)
     if reference in (None, ""):
         reference = pictured(unfolded(row))
     url = row.get("url", row.get("URL"))
@@ -216,40 +226,67 @@ def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cells(text: str, fields: Container[str]) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    sign, above = _delimiter(text, fields)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
+    has_comma = sign == ";" and bool(_WITH_COMMA.search(text))
     try:
-        if _SEPARATOR.match(text):
+        for _ in range(above):
             next(reader)
         named = next(reader, [])
         if len(named) > MAX_COLUMNS:
             raise BadSource(f"it has {len(named):,} columns; at most {MAX_COLUMNS:,} are read")
-        heads = [head.strip() for head in named]
-        twice = next((head for head in heads if head and heads.count(head) > 1), None)
-        if twice or not any(heads):
-            raise BadSource(f"two columns are called {twice}" if twice else "it has no line of column names")
+        heads = _each_once([head.strip() for head in named])
+        if not any(heads):
+            raise BadSource("it has no line of column names")
         are_pictures = any(head.endswith("_file_name") for head in heads)
         if not are_pictures and not any(counts_as(head) or head in fields for head in heads):
-            first = [_row(heads, next(reader, []))]
+            first = [_row(heads, next(reader, []), has_comma=has_comma)]
             raise NamelessColumns([dict.fromkeys(filter(None, heads), ""), *first])
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                yield reader.line_num, _row(heads, cells)
+                yield reader.line_num, _row(heads, cells, has_comma=has_comma)
     except csv.Error as error:  # what came before still counts, what follows cannot be told apart
         yield reader.line_num, BadSource(f"from here on it is not CSV: {error}")
 
 
-def _row(heads: list[str], cells: list[str]) -> dict[str, Any] | BadSource:
+def _row(heads: list[str], cells: list[str], *, has_comma: bool) -> dict[str, Any] | BadSource:
+    """The cells by their columns; numbers of other columns than a coin's with a decimal point."""
     if any(cells[len(heads) :]):
-        return BadSource("it has more cells than there are columns")
-    pairs = zip(heads, map(as_typed, cells), strict=False)
-    return {head: cell for head, cell in pairs if head and cell != ""}
+        return BadSource("it has more cells than there are columns; put a cell that holds the sign in quotes")
+    row = {head: cell for head, cell in zip(heads, map(as_typed, cells), strict=False) if head and cell != ""}
+    if has_comma:
+        for head, cell in row.items():
+            if _GERMAN.fullmatch(cell) and not counts_as(head):
+                row[head] = cell.replace(".", "").replace(",", ".")
+    return row
 
 
-def _delimiter(text: str) -> str:
+def _each_once(heads: list[str]) -> list[str]:
+    """The names of columns, each a second time as `name (2)`."""
+    seen = Counter[str]()
+    found = []
+    for head in heads:
+        seen[head] += 1
+        found.append(head if seen[head] == 1 or not head else f"{head} ({seen[head]})")
+    return found
+
+
+def known_columns(line: str, sign: str, fields: Container[str] = ()) -> int:
+    """How many cells of a line parted by this sign are names of columns."""
+    cells = (cell.strip().strip('"') for cell in line.split(sign))
+    return sum(bool(counts_as(cell) or cell in fields) for cell in cells if cell)
+
+
+def _delimiter(text: str, fields: Container[str]) -> tuple[str, int]:
+    """What parts the cells, and how many lines are above the names of columns."""
     if match := _SEPARATOR.match(text):
-        return match[1]
-    first = text.lstrip().partition("\n")[0]
-    return max(",;\t|", key=first.count)
+        return match[1], 1
+    lines = text.split("\n", _ABOVE)[:_ABOVE]
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    known = {(sign, at): known_columns(line, sign, fields) for at, line in enumerate(lines) for sign in SIGNS}
+    named = next((at for at in range(len(lines)) if max(known[sign, at] for sign in SIGNS) > 1), first)
+    above = first if any(known[sign, first] for sign in SIGNS) else named
+    return max(SIGNS, key=lambda sign: (known[sign, above], lines[above].count(sign))), above
 
 
 def _lines(text: str) -> Iterator[Row]:

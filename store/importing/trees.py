@@ -34,6 +34,7 @@ _REMOTE = {"http", "https", "ipfs", "ar", "data"}
 _LONGEST = 2000
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
 _GZIP = b"\x1f\x8b"
+_STARTS = ((b"PK\3\4", ".zip"), (_GZIP, ".gz"), (b"PAR1", ".parquet"))
 _OTHER_KINDS = {
     *ARCHIVES,
     ".json",
@@ -54,6 +55,10 @@ _OWN_SIZES = 3  # … or so many times what it takes itself, which no bomb needs
 MAX_RATIO = 200  # pictures hardly shrink; what shrinks a thousandfold is a bomb
 _SMALL = 10_000_000  # below this, no ratio does harm
 _CHUNK = 1_000_000
+_DAMAGE = (  # what reading a damaged archive raises
+    *(BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError),
+    *(zlib.error, struct.error),
+)
 _TOO_LARGE = "it is larger than {} MB"
 _TAIL = 66_000  # the end record with the longest possible comment
 
@@ -130,6 +135,20 @@ def stem(name: str) -> str:
 def suffix(name: str) -> str:
     """The lower-case suffix with its dot, or ""."""
     return splitext(name)[1].lower()
+
+
+def kind_of(beginning: bytes, *, called: str) -> str:
+    """The ending of a file by its first bytes; `called`, which it has, where these tell nothing."""
+    if known := next((kind for start, kind in _STARTS if beginning.startswith(start)), None):
+        return known
+    text = beginning.decode("utf-8-sig", "replace").lstrip()
+    first = text.partition("\n")[0].strip()
+    if first[:1] == "[" or (first[:1] == "{" and (called not in (".jsonl", ".ndjson") or first == "{")):
+        return ".json"
+    is_table = called not in (*tables.SUFFIXES, ".txt") and any(
+        tables.known_columns(first, sign) > 1 for sign in tables.SIGNS
+    )
+    return ".csv" if is_table else called
 
 
 def _resolved(path: str, folder: str) -> str:
@@ -356,7 +375,7 @@ class ArchiveTree(Tree):
         try:
             with self._opened(name) as entry:
                 return entry.read(BEGINNING)
-        except (BadSource, EOFError, OSError, ValueError):
+        except (BadSource, *_DAMAGE):
             return b""
 
     def read(self, name: str, *, limit: int) -> bytes:
@@ -380,8 +399,7 @@ class ArchiveTree(Tree):
     def _chunk(self, entry: IO[bytes]) -> bytes:
         try:
             return entry.read(_CHUNK)
-        except (BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, EOFError, OSError,
-                ValueError, zlib.error, struct.error) as error:  # fmt: skip
+        except _DAMAGE as error:
             raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
 
     def _add(self, given: str, info: Any, *, is_link: bool) -> None:
@@ -422,7 +440,7 @@ class ZipTree(ArchiveTree):
         self._check(name, info.file_size if limit else 0)  # what the header admits to need not be unpacked
         try:
             return self._archive.open(info)
-        except (BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, struct.error) as error:
+        except _DAMAGE as error:
             raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
 
     def _check(self, name: str, unpacked: int) -> None:

@@ -14,7 +14,7 @@ from store.disk.files import content_hash
 from store.disk.images import Original, with_original
 from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
-from store.importing.candidate import Candidate, WithoutPicture
+from store.importing.candidate import Candidate, Passed, WithoutPicture
 from store.importing.metadata import IMPORT_TIME, unread
 from store.operations import Change, State
 from store.outcome import ImportReport, Refusal
@@ -115,7 +115,8 @@ class Intake:
                         self.present.setdefault(key, Candidate(expected.item, expected.sidecar, b""))
                     continue
             if isinstance(expected, Refusal):
-                self._report.refused.append(expected)
+                is_aside = isinstance(expected, Passed)
+                (self._report.unread if is_aside else self._report.refused).append(expected)
                 continue
             found = expected.candidate
             try:

@@ -70,7 +70,7 @@ def is_result(block: Mapping[str, Any]) -> bool:
 
 def blocks_of(content: Any) -> list[Mapping[str, Any]]:
     """The blocks of a list in a message; none of a text."""
-    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def _text(content: Any) -> str | None:
@@ -89,7 +89,7 @@ def _calls(content: Any) -> str | None:
 
 def _call(block: Mapping[str, Any]) -> str:
     inner = block.get("function", block.get("custom"))  # OpenAI's chat messages
-    call = inner if isinstance(inner, Mapping) else block
+    call = inner if isinstance(inner, dict) else block
     name = call.get("name")
     rest = {key: _parsed(value) for key, value in call.items() if key != "name"}
     return structured_text([name if isinstance(name, str) else "", rest])
@@ -114,7 +114,7 @@ def _lines(value: Any) -> Iterator[str]:
     waiting: list[tuple[str, Any]] = [("", value)]  # not by recursion: a stranger's JSON may be deep
     while waiting:
         name, one = waiting.pop()
-        if isinstance(one, Mapping):
+        if isinstance(one, dict):
             named = [(str(key), each) for key, each in one.items() if key not in _ALL_BUT_WORDS]
             is_text = one.get("type") in ("text", "input_text", "output_text")
             waiting += reversed([("", one.get("text"))] if is_text else named)

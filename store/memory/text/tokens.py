@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 NAME = "cl100k_base"
-_SAMPLE = 200  # characters, by which longer texts are estimated
+_SAMPLE = 100  # characters, by which longer texts are estimated
 
 
 def count_tokens(text: str) -> int:
@@ -18,7 +18,7 @@ def count_tokens(text: str) -> int:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens the text has, by its first 200 characters; exactly, if it is not longer."""
+    """About how many tokens the text has, by its first 100 characters; exactly, if it is not longer."""
     if len(text) <= _SAMPLE:
         return count_tokens(text)
     estimated = count_tokens(text[:_SAMPLE]) * len(text) // _SAMPLE

@@ -420,9 +420,9 @@ def at(record: Any, path: str) -> Any:
     """The value at this path; None without one, and for `[]` a list."""
     name, _, rest = path.partition(".")
     if name.endswith("[]"):
-        inner = record.get(name[:-2]) if isinstance(record, Mapping) else None
+        inner = record.get(name[:-2]) if isinstance(record, dict) else None
         return [at(one, rest) if rest else one for one in inner] if isinstance(inner, list) else None
-    value = record.get(name) if isinstance(record, Mapping) else None
+    value = record.get(name) if isinstance(record, dict) else None
     return at(value, rest) if rest else value
 
 
@@ -447,7 +447,7 @@ def messages_of(source: Source, record: Record) -> Iterator[Record]:
             yield {"role": whose, "content": text}
             return
     inner, kind = at(record, source.message) if source.message else record, str(at(record, source.kind))
-    if not isinstance(inner, Mapping):
+    if not isinstance(inner, dict):
         if first(record, source.role) is None and kind not in source.kinds:
             return
         inner = record
@@ -476,7 +476,7 @@ def _called(source: Source, message: Record) -> Iterator[Record]:
     """The message with its thoughts and calls as blocks; what tools answered follows their calls."""
     calls, thoughts = source.calls, [*_texts(message, source.thoughts)]
     given = (at(message, calls.at) if calls.at else message) if calls else None
-    ones = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, Mapping)]
+    ones = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, dict)]
     row = [(calls is not None and (not calls.sign or has(one, calls.sign)), one) for one in ones]
     if not (thoughts or any(is_call for is_call, _ in row)):
         yield message
@@ -507,7 +507,7 @@ def _texts(record: Record, paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         value = at(record, path)
         for one in value if isinstance(value, list) else [value]:
-            parts = [one.get(name) for name in _OF_THOUGHT] if isinstance(one, Mapping) else [one]
+            parts = [one.get(name) for name in _OF_THOUGHT] if isinstance(one, dict) else [one]
             if text := "\n".join(part for part in parts if isinstance(part, str) and part):
                 yield text
 
@@ -521,7 +521,7 @@ def kind_of(source: Source, record: Record) -> str:
     """What a record without a message is called in a report."""
     inner = at(record, source.message) if source.message else None
     kind = at(record, source.kind)
-    if isinstance(inner, Mapping) and (not source.kinds or str(kind) in source.kinds):
+    if isinstance(inner, dict) and (not source.kinds or str(kind) in source.kinds):
         kind = inner.get("type", "empty")
     elif str(kind) in source.kinds:  # one with a message, which says nothing
         kind = "empty"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 
 from PIL import Image
 
@@ -52,6 +53,14 @@ def split_results(found):
             assert isinstance(one, Refusal)
             refused[one.item] = one.reason
     return coins, refused
+
+
+def zipped(entries, *, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def import_folder(folder, files):

@@ -22,7 +22,7 @@ NOON = 1_714_564_800  # of 1 May 2024
         (b"[" * 100_000, "nested"),
         (b'{"a":' * 1000 + b"1" + b"}" * 1000, "nested"),
         (b"{", "not JSON"),
-        (b"", "not JSON"),
+        (b"", "no coin in it"),
         (b"\xff\xfe\xfa", "UTF-8"),
         (b"\0\x80abc", "UTF-8"),
         (b'"text"', 'neither a coin nor a list of coins: a list is [{"name"'),
@@ -255,6 +255,7 @@ def test_values_of_any_type_give_a_coin_or_a_reason(fields, shape):
         *("2024-05-01T12:00:00Z", "2024-05-01 12:00:00 UTC", "2024-05-01 14:00:00 +0200", "2024/05/01 12:00"),
         *("2024-05-01T12:00:00.123456789Z", "2024-05-01 12:00:00 +0000 UTC", "1 May 2024 12:00"),
         *("Wed, 01 May 2024 12:00:00 GMT", "Wed May  1 12:00:00 2024", "May 1, 2024 12:00:00"),
+        *("May 1, 2024, 12:00:00 PM", "2024.5.1 12:00", "Wed May 01 12:00:00 +0000 2024"),
     ],
 )
 def test_a_date_with_one_reading_is_read(date: object) -> None:
@@ -274,18 +275,23 @@ def test_a_word_for_nothing_is_no_date(nothing: object) -> None:
     "date",
     [
         "01.05.2024", "2024年5月1日", "5/5/2024", "13/5/2024", "5/13/2024", "05/13/2024 00:00",
-        "Wed May 01 00:00:00 UTC 2024", 45413, "45413", "45413.0",
+        "Wed May 01 00:00:00 UTC 2024", "Wed May 01 00:00:00 +0000 2024", "2024.05.01", "13-05-2024",
+        "May 1st 2024", "5/13/2024, 12:00:00 AM", "1. Mai 2024", "1 de mayo de 2024", "1er mai 2024",
+        45413, "45413", "45413.0",
     ],
 )  # fmt: skip
 def test_a_date_as_spreadsheets_and_people_write_it_is_read(date: object) -> None:
-    days = {"5/5/2024": 4, "13/5/2024": 12, "5/13/2024": 12, "05/13/2024 00:00": 12}
-    assert unix_seconds(date) == 1_714_521_600 + 86_400 * days.get(str(date), 0)
+    days = 4 if date == "5/5/2024" else 12 if "13" in str(date).replace("45413", "") else 0
+    assert unix_seconds(date) == 1_714_521_600 + 86_400 * days
 
 
 @pytest.mark.parametrize(
     ("text", "number"),
     [
         ("1,234,567.5", 1_234_567.5), ("$5,123.20", 5_123.2), ("$12", 12), ("1,234,567", 1_234_567),
+        ("1.234,5", 1_234.5), ("1 234 567", 1_234_567), ("1'234.50", 1_234.5), ("€1,50", 1.5),
+        ("$1.2M", 1_200_000), ("12 €", 12), ("1 234", "1 234"), ("1.234", "1.234"), ("€1.234", "€1.234"),
+        ("4K", "4K"), ("192.168.100.200", "192.168.100.200"),
         ("1,234", "1,234"), ("a frog", "a frog"), ("12,34,5", "12,34,5"), ("5123.2", "5123.2"),
     ],
 )  # fmt: skip
@@ -298,6 +304,9 @@ def test_a_number_with_thousands_is_kept_as_a_number(text: str, number: object) 
     [
         "05/01/2024 12:00",
         "soon",
+        2024,
+        "2024",
+        "01-02-2024",
         -5,
         True,
         [],

@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 
 from store.importing import Candidate, Refusal, RemoteLogo, candidates
+from store.importing.candidate import Passed
+from store.importing.preview import ImportPreview
 
 SOLANA = "6CKYMCqoD1s44cfT1k3iZ9AJvivqQVcfoGTf8kBVCpTA"
 OTHER = "9VJiuPkAV1XsrJgitqLahYW4GSf3C7FdMudyT3C3j6Sq"
@@ -240,6 +242,15 @@ TWO = {"a.png": png(), "b.png": png("red")}
                      {"a": ("a frog", [])}, id="prompt"),
         pytest.param({"a.json": {"tags": {"general": ["frog"], "artist": ["bob"]}}},
                      {"a": ("", ["frog", "bob"])}, id="e621"),
+        pytest.param({"a.json": {"post": {"id": 1, "tags": {"general": ["frog"]}}}},
+                     {"a": ("", ["frog"])}, id="e621's answer"),
+        pytest.param({"m.json": {"a": "a frog"}}, {"a": ("a frog", [])}, id="names without ending"),
+        pytest.param({"m.json": [["a.png", "a frog"]]}, {"a": ("a frog", [])}, id="pairs"),
+        pytest.param({"m.json": {"images": [
+                     {"filename": "a.png", "sentences": [{"raw": "A frog."}, {"raw": "It."}]}]}},
+                     {"a": ("A frog. It.", [])}, id="Karpathy's splits"),
+        pytest.param({"m.json": [{"image": {"url": "a.png"}, "caption": "a frog"}]},
+                     {"a": ("a frog", [])}, id="a picture in an object"),
         pytest.param({"m.json": {"sub/a.PNG": {"caption": "a frog"}}},
                      {"a": ("a frog", [])}, id="other folder"),
         pytest.param({"m.json": {"a.png": "a frog"}}, {"a": ("a frog", [])}, id="captions by picture"),
@@ -339,6 +350,22 @@ def test_what_is_known_and_not_read_is_named(tmp_path: Path, name: str, content:
     [found] = candidates([written(tmp_path / "in", name, content)])
     assert isinstance(found, Refusal)
     assert reason in found.reason
+
+
+def test_files_about_a_folder_are_named_and_are_no_error(tmp_path: Path) -> None:
+    about = ("README", "README.de.md", "LICENSE.txt", "package.json", "index.js", "latents.npz")
+    for name in about:
+        written(tmp_path / "in", name, b'{"name": "lists"}')
+    for name in ("Notice.png", "Notice.txt"):  # a coin that is called so
+        written(tmp_path / "in", name, png() if name.endswith("png") else b"a frog, green, hat")
+    shown = ImportPreview()
+    found = [*candidates([tmp_path / "in"], preview=shown)]
+    assert {Path(one.item).name for one in found if isinstance(one, Passed)} == {*about}
+    [coin] = [one for one in found if isinstance(one, Candidate)]
+    assert (coin.sidecar["tags"], shown.refused) == (["a frog", "green", "hat"], [])
+    assert {name for kind in shown.kinds.values() for name in kind.names} >= {"in/README", "in/index.js"}
+    [alone] = candidates([tmp_path / "in" / "README"])
+    assert type(alone) is Refusal, "nobody means a README alone"
 
 
 def test_a_path_says_address_and_chain_of_its_picture(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.store.importing.files import (
     import_folder_with_all_refusals,
     png,
     sidecar,
+    zipped,
 )
 
 
@@ -54,6 +55,71 @@ def test_a_csv_with_any_common_separator_is_imported(tmp_path, separator, messag
 
 
 @pytest.mark.parametrize(
+    "table",
+    [
+        "Bezeichnung;Kürzel;Bild;Schlagwörter;Datum;Adresse\nFrog;FRG;a.png;pond,hat;1. Mai 2024;",
+        "nombre,símbolo,imagen,etiquetas,fecha,dirección\nFrog,FRG,a.png,pond|hat,1 de mayo de 2024,",
+        "Nom,Symbole,Fichier,Étiquettes,Date de création,adresse\nFrog,FRG,a.png,pond|hat,1er mai 2024,",
+        "名称,代码,图片,标签,日期,合约地址\nFrog,FRG,a.png,pond|hat,2024年5月1日,",
+        "名前,シンボル,画像,タグ,日付,アドレス\nFrog,FRG,a.png,pond|hat,2024.5.1,",
+    ],
+    ids=["German", "Spanish", "French", "Chinese", "Japanese"],
+)
+def test_columns_are_read_in_other_languages(tmp_path, table):
+    coins, refused = import_folder(tmp_path, {"t.csv": f"{table}{MINT}\n", "a.png": png()})
+    assert not refused
+    [found] = [coin.sidecar for coin in coins]
+    assert [found[key] for key in ("token_name", "ticker", "tags", "created_at", "token_address")] == [
+        "Frog", "FRG", ["pond", "hat"], 1_714_521_600, MINT,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "My coins\n\nname,file,name\nFrog,a.png,Toad\n",
+        "# exported in May\nname;file;name;of it, with, three, commas\nFrog;a.png;Toad;\n",
+    ],
+)
+def test_column_names_may_be_below_a_title_and_one_may_be_there_twice(tmp_path, table):
+    coins, refused = import_folder(tmp_path, {"t.csv": table, "a.png": png()})
+    assert not refused
+    assert [(coin.sidecar["token_name"], coin.sidecar["name (2)"]) for coin in coins] == [("Frog", "Toad")]
+
+
+def test_a_table_with_decimal_commas_has_its_numbers(tmp_path):
+    table = "name;file;price;supply;made\nFrog;a.png;0,0012;1.234;01.05.2024\n"
+    [coin], _ = import_folder(tmp_path / "comma", {"t.csv": table, "a.png": png()})
+    assert [coin.sidecar[key] for key in ("price", "supply", "made")] == ["0.0012", "1234", "01.05.2024"]
+    point = table.replace("0,0012", "0.0012")
+    [coin], _ = import_folder(tmp_path / "point", {"t.csv": point, "a.png": png()})
+    assert [coin.sidecar[key] for key in ("price", "supply")] == ["0.0012", "1.234"]
+
+
+ROWS = [{"name": "Frog", "file": "a.png"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("table", "name,file\nFrog,a.png\n"),
+        ("table.json", "name,file\nFrog,a.png\n"),
+        ("list", json.dumps(ROWS)),
+        ("list.csv", json.dumps(ROWS)),
+        ("list.txt", json.dumps(ROWS)),
+        ("list.jsonl", json.dumps(ROWS, indent=1)),
+        ("list.jsonl", json.dumps({"tokens": ROWS}, indent=1)),
+        ("archive", zipped([("t.csv", b"name,file\nFrog,a.png\n"), ("a.png", png())])),
+        ("archive.json", zipped([("t.csv", b"name,file\nFrog,a.png\n"), ("a.png", png())])),
+    ],
+)
+def test_a_file_is_what_its_content_says_whatever_it_is_called(tmp_path, name, content):
+    files = {name: content} if name.startswith("archive") else {name: content, "a.png": png()}
+    coins, refused = import_folder(tmp_path, files)
+    assert ([coin.sidecar["token_name"] for coin in coins], refused) == (["Frog"], {})
+
+
+@pytest.mark.parametrize(
     ("name", "content"), [("a.csv", "file,name\n"), ("a.jsonl", ""), ("a.json", "[]"), ("a.jsonl", "\n\n")]
 )
 def test_an_empty_list_is_reported(tmp_path, name, content):
@@ -87,8 +153,6 @@ def test_each_invalid_row_is_refused_with_its_number_and_the_others_load(tmp_pat
     ("table", "reason"),
     [
         (b"a,b\n1,2\n", "no column"),
-        (b"", "no line of column names"),
-        (b"name,symbol,name\nx,y,z\n", "two columns"),
         (b'name,file\nDoge,"open', "not CSV"),
     ],
 )

@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 
 from store.importing import candidates, trees, uploaded
 from store.records import made_up_address, validate
-from tests.store.importing.files import EVM, MINT, import_folder, import_uploads, png, sidecar, split_results
+from tests.store.importing.files import (
+    EVM,
+    MINT,
+    import_folder,
+    import_uploads,
+    png,
+    sidecar,
+    split_results,
+    zipped,
+)
 
 
 def test_a_picture_with_a_sidecar_becomes_a_coin_with_every_key(tmp_path):
@@ -96,14 +105,6 @@ def test_pictures_with_non_unicode_file_names_are_imported(tmp_path, stem):
 SIDECAR = json.dumps(
     {"token_name": "Doge", "ticker": "DOGE", "description": "", "token_address": MINT, "created_at": 1}
 ).encode()
-
-
-def zipped(entries, *, compression=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in entries:
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def import_zip(content, *, name="coins.zip"):
