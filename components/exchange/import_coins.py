@@ -16,7 +16,7 @@ from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
 from store import ImportReport, Job, Library, Progress, candidates
-from store.importing import RemoteLogo, endings, preview, uploaded
+from store.importing import RemoteLogo, preview, uploaded
 from store.tasks import adopt
 
 _JOB = "memedex.import"
@@ -88,7 +88,7 @@ def _drop() -> tuple[list[UploadedFile], DeltaGenerator]:
     """The files dropped here, and the place of the button that imports them."""
     files = uploads.files(
         "Drop files here",
-        endings(),
+        (),  # a file is what its content says
         "Pictures, JSON, tables, archives",
         form="import-files",
         hint="Pictures, alone or with sidecars, texts or a table; lists of coins; an archive of these.",

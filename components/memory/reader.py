@@ -36,6 +36,7 @@ def conversation(messages: Sequence[ReadMessage], *, title: str) -> None:
     parts = [f"<h2>{escape(title)}</h2>"]
     for message in messages:
         at = f" · {message.ts[:16].replace('T', ' ')}" if message.ts else ""
+        at += f" · {message.model}" if message.model else ""
         for number, (kind, text) in enumerate(message.parts):
             label = escape(f"{TYPES.get(kind, kind)}{'' if number else at}")
             shown = escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")

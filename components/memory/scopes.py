@@ -73,7 +73,8 @@ def _recorded(memory: Memory, session: str) -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             since, until = ((one[end] or "")[:16].replace("T", " ") for end in ("since", "until"))
-            facts = f"{format.counted(one['messages'], 'message')} · {since} to {until}"
+            models = f" · {format.plain(', '.join(one['models']))}" if one["models"] else ""
+            facts = f"{format.counted(one['messages'], 'message')} · {since} to {until}{models}"
             project, user = format.plain(one["project_slug"] or "no project"), format.plain(one["user_id"])
             name = f"**{format.plain(one['title'])}** · {project}" if one["title"] else f"**{project}**"
             st.markdown(f"{name} · {user} · {facts}", width="stretch")

@@ -10,8 +10,9 @@ from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import keep_fields, kept_fields
 from store.memory.memory import Memory
 from store.memory.transcripts import reader
-from store.memory.transcripts.files import Session, read_sessions
-from store.memory.transcripts.intake import Messages, SessionTitle, TranscriptReport, Write, facts_id
+from store.memory.transcripts.files import read_sessions
+from store.memory.transcripts.intake import Messages, SessionFacts, TranscriptReport, Write, facts_id
+from store.memory.transcripts.messages import Session
 from store.progress import Progress
 from store.settings import settings
 
@@ -43,8 +44,8 @@ class Conversations:
                 for message in one.fresh:
                     if message.id in taken:
                         read.masked += Counter(message.masked)
-            elif isinstance(one, SessionTitle):
-                _take_title(adoption, passages, one)
+            elif isinstance(one, SessionFacts):
+                _take_facts(adoption, passages, one)
 
         user, progress.total = settings().user or "local", 0  # messages are counted, not conversations
         reader.take_all(
@@ -62,8 +63,8 @@ def _sessions(path: Path) -> Iterator[Session]:
     return (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
 
 
-def _take_title(adoption: Adoption, passages: Entries, given: SessionTitle) -> None:
+def _take_facts(adoption: Adoption, passages: Entries, given: SessionFacts) -> None:
     id = facts_id(given.user, given.session)
     with passages.change(VERB, actor=adoption.actor, decision=adoption.decision) as change:
         if not kept_fields(change.db, change.kind, [id]):
-            keep_fields(change, id, {"title": given.title})
+            keep_fields(change, id, dict(given.known))

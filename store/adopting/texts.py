@@ -1,6 +1,7 @@
 """Take texts of other programs into the memory: one decision, in batches, resumable; check their vectors."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
 from store.memory.memory import Memory
+from store.memory.text.secrets import masked, told
 from store.memory.transcripts.intake import CHUNK_COLUMNS, COLUMNS, Messages
 from store.memory.transcripts.transcripts import AWAITED
 from store.outcome import Refusal
@@ -69,6 +71,10 @@ class Adoption:
         # All systems of one source are one decision.
         self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
+        self._secrets, self._with_secrets = (
+            Counter[str](),
+            list[str](),
+        )  # by what they are; ids that have some
         self.decision, self._is_resumed = self._begun()
         self.report.texts = self.decision
 
@@ -116,6 +122,10 @@ class Adoption:
         if (more := len(self._unread) - _NAMED) > 0:
             self.note(f"{more:,} more values that cannot be read are left empty")
         self._unread.clear()
+        if self._with_secrets:
+            first = ", ".join(self._with_secrets[:_NAMED]) + (", …" if self._with_secrets[_NAMED:] else "")
+            self.note(f"{told(self._secrets, done='kept')}, in {first}")
+            self._secrets, self._with_secrets = Counter(), []
 
     def embed(self, into: Entries) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
@@ -175,6 +185,10 @@ class Adoption:
             return False
         if text:
             self._store_vector(change, entry, row[text])
+            found = Counter[str]()
+            masked(row[text], found)
+            self._secrets += found
+            self._with_secrets += [id] if found else []
         change.upsert(row, table=table)
         if entry.metadata:
             keep_fields(change, id, entry.metadata)

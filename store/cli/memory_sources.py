@@ -268,6 +268,7 @@ def transcripts(
     user: Annotated[str | None, Option(metavar="U")] = None,
     session: Annotated[str | None, Option(metavar="ID")] = None,
     project: Annotated[str | None, Option(metavar="P")] = None,
+    model: Annotated[str | None, Option(metavar="M", help="of the sessions in which it answered")] = None,
     min_score: Annotated[float | None, Option(metavar="PERCENT", help="least cosine")] = None,
     n: Annotated[int, Option("-n", metavar="N", help="how many (10)")] = 10,
     since: Since = None,
@@ -278,11 +279,11 @@ def transcripts(
     """Messages of recorded sessions."""
     first, last = (checked_moment(at) if at else None for at in (since, until))
     with call.reading_memory("transcripts", as_of) as memory:
-        memory.transcripts.check_known(session_id=session, project_slug=project)
+        memory.transcripts.check_known(session_id=session, project_slug=project, model=model)
         _say_if_not_read(memory, "transcript_vectors", query, call)
         hits = memory.transcripts.search(
             query, mode=mode, content_types=types or [], n=n, user_id=user, session_id=session,
-            project_slug=project, since=first, until=last, min_score=min_score, mmr=mmr,
+            project_slug=project, model=model, since=first, until=last, min_score=min_score, mmr=mmr,
         )  # fmt: skip
     if hits.by_words_alone:
         call.say(BY_WORDS)

@@ -18,19 +18,8 @@ if TYPE_CHECKING:
     from store.importing.preview import Choices, ImportPreview
 
 __all__ = [
-    "Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "endings", "names", "preview", "uploaded",
+    "Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "names", "preview", "uploaded",
 ]  # fmt: skip
-
-
-def endings() -> list[str]:
-    """The endings of all files that are read, without their dots."""
-    from store.disk import images  # Pillow comes along
-    from store.importing import tables, trees
-
-    return [
-        one.lstrip(".")
-        for one in (*images.SUFFIXES, *tables.SUFFIXES, ".json", ".txt", ".caption", *trees.ARCHIVES)
-    ]
 
 
 def candidates(

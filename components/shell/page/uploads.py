@@ -19,10 +19,13 @@ _SHOWN = 1_000  # … in the table of many
 def files(
     label: str, endings: Sequence[str], kinds: str, *, form: str, hint: str | None = None
 ) -> list[UploadedFile]:
-    """The files dropped here that this form has not taken yet; `kinds` says which may be, for people."""
+    """The files dropped here that this form has not taken yet; `kinds` says which may be, for people.
+
+    Without endings, every file is taken.
+    """
     with _described(kinds, form):
         return st.file_uploader(
-            label, type=[*endings], accept_multiple_files=True, key=key_until_sent(form), help=hint
+            label, type=[*endings] or None, accept_multiple_files=True, key=key_until_sent(form), help=hint
         )
 
 

@@ -134,14 +134,14 @@ def masked(value: Any, found: Counter[str]) -> Any:
     return value
 
 
-def told(found: Counter[str]) -> str:
-    """What was masked, as a sentence; "" if nothing was."""
+def told(found: Counter[str], *, done: str = "masked") -> str:
+    """What was found and what was done with it, as a sentence; "" if nothing was."""
     if not (count := found.total()):
         return ""
     kinds = ", ".join(
         f"{number:,} {kind}{'' if number == 1 else 's'}" for kind, number in sorted(found.items())
     )
-    return f"{count:,} secret{' is' if count == 1 else 's are'} masked ({kinds})"
+    return f"{count:,} secret{' is' if count == 1 else 's are'} {done} ({kinds})"
 
 
 def _masked_field(name: Any, value: Any, found: Counter[str]) -> Any:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 NAME = "cl100k_base"
-_SAMPLE = 100  # characters, by which longer texts are estimated
+_EXACT, _SAMPLE = 200, 100  # characters: shorter texts are counted, longer ones estimated by their first
 
 
 def count_tokens(text: str) -> int:
@@ -18,8 +18,8 @@ def count_tokens(text: str) -> int:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens the text has, by its first 100 characters; exactly, if it is not longer."""
-    if len(text) <= _SAMPLE:
+    """About how many tokens the text has, by its first 100 characters; exactly, if it has at most 200."""
+    if len(text) <= _EXACT:
         return count_tokens(text)
     estimated = count_tokens(text[:_SAMPLE]) * len(text) // _SAMPLE
     return min(estimated, _most(text))

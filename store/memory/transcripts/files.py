@@ -4,10 +4,10 @@ import codecs
 import json
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+from io import TextIOWrapper
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path, PureWindowsPath
@@ -17,10 +17,19 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from store.disk.files import open_regular, read_regular
-from store.memory.engine.foreign import moment, time_of, whole_number
-from store.memory.text.secrets import masked
+from store.errors import BadSource
+from store.importing import encodings
+from store.memory.engine.foreign import moment
 from store.memory.transcripts import databases, markdown
-from store.memory.transcripts.messages import Message, normalised, text_of
+from store.memory.transcripts.messages import (
+    NAMED,
+    Session,
+    entitle,
+    model_of,
+    taken,
+    text_of,
+    without_secrets,
+)  # fmt: skip
 from store.memory.transcripts.sources import MESSAGES as PLAIN
 from store.memory.transcripts.sources import (
     NAMES,
@@ -31,8 +40,6 @@ from store.memory.transcripts.sources import (
     first,
     has,
     is_of,
-    kind_of,
-    messages_of,
     recognised,
 )
 from store.outcome import Refusal
@@ -46,7 +53,6 @@ _COMMON = {  # names of files that are called alike in each folder of a session
 _AGENT = "agent-"  # how Claude Code's files of sub-agents begin
 _AGENTS = "subagents"  # and the folder that they may be in
 
-NAMED = 5  # faults of one kind in one file
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
 _UNPACKED = 4_000_000_000  # bytes of a file in an archive
 _SAMPLE = 100  # records, of which one has to tell what the file is
@@ -55,24 +61,11 @@ _SPACE = " \t\r\n"
 _BETWEEN = f"{_SPACE},"  # elements of an array
 _DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 _MARKDOWN = (".md", ".markdown")
-
-
-@dataclass(slots=True)
-class Session:
-    """One session, whose messages and events are read from its file at each call."""
-
-    session_id: str  # as its content says, else like its file or folder
-    user_id: str = ""  # "" where the files do not say
-    project_slug: str | None = None
-    messages: Callable[[], Iterable[Message]] = tuple
-    events: Callable[[], Iterable[Mapping[str, Any]]] = tuple
-    refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
-    unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
-    source: str = ""  # the program that wrote it; "" for messages by themselves
-    skipped: Counter[str] = field(default_factory=Counter)  # records of other kinds than messages
-    title: str = ""  # that its program or a person gave it; of files of lines, known once they are read
-    title_rank: int = 9  # which of its source's kinds of titles it has
-    earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
+_JSON = (".json", ".jsonl", ".ndjson")
+_STARTS = ((b"PK\3\4", ".zip"), (b"SQLite format 3\0", ".db"), (b"{", ".json"), (b"[", ".json"))
+_SIGN = 100  # bytes that tell what a file is
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_DEEPEST = 3  # objects around a list
 
 
 def read_sessions(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
@@ -134,19 +127,33 @@ def _has_events(path: Path) -> bool:
 
 def _any(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
     """The sessions in a file; with `only_known` nothing of other files, which may be anything."""
-    if path.suffix in (".jsonl", ".json"):
+    kind = path.suffix.lower() if only_known else _kind(path)
+    if kind in _JSON:
         yield from _file(path, only_known=only_known)
-    elif path.suffix in _DATABASES and (not only_known or databases.is_known(path)):
+    elif kind in _DATABASES and (not only_known or databases.is_known(path)):
         yield from _database(path)
-    elif path.suffix in _MARKDOWN and (not only_known or markdown.is_known(path)):
+    elif kind in _MARKDOWN and (not only_known or markdown.is_known(path)):
         yield from _stored(path, markdown.conversations(path))
-    elif path.suffix == ".zip":
+    elif kind == ".zip":
         yield from _archive(path, only_known=only_known)
     elif not only_known:
         yield Refusal(str(path), "neither a folder nor a .jsonl, .json, .db or .zip file")
 
 
-def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
+def _kind(path: Path) -> str:
+    """The ending of a file, or where it says nothing the one that its first bytes call for."""
+    kind = path.suffix.lower()
+    if kind in (*_JSON, *_DATABASES, *_MARKDOWN, ".zip"):
+        return kind
+    try:
+        with open_regular(path) as file:
+            start = file.read(_SIGN).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except OSError:
+        return kind
+    return next((known for sign, known in _STARTS if start.startswith(sign)), kind)
+
+
+def _archive(path: Path, *, only_known: bool, is_inner: bool = False) -> Iterator[Session | Refusal]:
     """The sessions in an export as it was downloaded; each file is unpacked by itself."""
     is_empty = not only_known
     try:
@@ -157,13 +164,15 @@ def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
         ):
             for number, entry in enumerate(archive.infolist()):
                 name = PureWindowsPath(entry.filename).name  # of a stranger: nothing of its folders
-                if not name.endswith((".json", ".jsonl")) or entry.file_size > _UNPACKED:
+                kind = Path(name).suffix.lower()
+                if kind not in (*_JSON, *(() if is_inner else (".zip",))) or entry.file_size > _UNPACKED:
                     continue
                 place = Path(folder) / str(number) / name
                 place.parent.mkdir()
                 with archive.open(entry) as packed, place.open("wb") as file:
                     copyfileobj(packed, file)
-                for session in _file(place, only_known=True):
+                inner = _archive(place, only_known=True, is_inner=True) if kind == ".zip" else None
+                for session in inner or _file(place, only_known=True):
                     is_empty = False
                     yield session
                 place.unlink()
@@ -186,8 +195,8 @@ def _folder(path: Path) -> Session:
         fields = {}
     fields = fields if isinstance(fields, dict) else {}
     _describe(session, fields, PLAIN, ids=(*PLAIN.session, "id"))
-    session.messages = lambda: _taken(_lines(path / MESSAGES, session), session, PLAIN)
-    session.events = lambda: (_without_secrets(one, "data") for one in _lines(path / EVENTS, session))
+    session.messages = lambda: taken(_lines(path / MESSAGES, session), session, PLAIN)
+    session.events = lambda: (without_secrets(one, "data") for one in _lines(path / EVENTS, session))
     return session
 
 
@@ -237,7 +246,7 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
             yield from _with_helpers(session, records, source)
             return
         settle = source.settle or iter
-        session.messages = lambda: _taken(settle(records(session)), session, source)
+        session.messages = lambda: taken(settle(records(session)), session, source)
         yield session
 
 
@@ -255,10 +264,10 @@ def _with_helpers(
         elif has(record, source.head):
             has_own = True
     if not (helper_of and has_own):
-        session.messages = lambda: _taken(records(session), session, source)
+        session.messages = lambda: taken(records(session), session, source)
         yield session
         return
-    session.messages = lambda: _taken(
+    session.messages = lambda: taken(
         (one for one in records(session) if not has(one, source.aside)), session, source
     )
     yield session
@@ -270,7 +279,7 @@ def _with_helpers(
         helper = Session(
             f"{session.session_id}/{name}", session.user_id, session.project_slug, source=session.source
         )
-        helper.messages = partial(_taken, given, helper, source)
+        helper.messages = partial(taken, given, helper, source)
         yield helper
 
 
@@ -307,11 +316,11 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
         if not records:
             continue
         if name:
-            if not [*_taken(records, Session(""), source)]:
+            if not [*taken(records, Session(""), source)]:
                 continue
             one = Session(f"{session.session_id}/version-{name[:8]}", session.user_id, session.project_slug)
             one.source = session.source
-        one.messages = partial(_taken, records, one, source, default=default)
+        one.messages = partial(taken, records, one, source, default=default, model=model_of(record))
         yield one
 
 
@@ -361,21 +370,13 @@ def _describe(
         session.session_id = id
     if user := _text(record, ("user_id", "user")):
         session.user_id = user
-    _entitle(session, record, source)
+    entitle(session, record, source)
     if project := _text(record, source.project):
         session.project_slug = project
     elif (folder := _text(record, source.folder)) and not session.project_slug:
         session.project_slug = PureWindowsPath(folder).name or None
     if parent := _text(record, source.parent):
         session.session_id = f"{parent}/{session.session_id}"
-
-
-def _entitle(session: Session, record: Record, source: Source) -> None:
-    """Give a session its title: the last one of the first kind that its records have."""
-    for rank, path in enumerate(source.titles):
-        if rank <= session.title_rank and (text := text_of(at(record, path))) and text.strip():
-            session.title, session.title_rank = masked(text.strip(), Counter()), rank
-            return
 
 
 def _text(record: Record, paths: Iterable[str]) -> str | None:
@@ -399,57 +400,6 @@ def _identify(session: Session, path: Path, sample: Iterable[Record]) -> None:
     elif _UUID.fullmatch(file):
         session.session_id = file
     session.earlier_id = stated if session.session_id != stated else ""
-
-
-# -- messages ---------------------------------------------------------------------------------------------
-
-
-def _taken(
-    given: Iterable[Any], session: Session, source: Source, *, default: str | None = None
-) -> Iterator[Message]:
-    """The messages of these records; `default` is when those were written that do not say it."""
-    for number, record in enumerate(given, start=1):
-        item, is_message = f"{session.session_id}: message {number}", False
-        try:
-            if not isinstance(record, Mapping):
-                raise ValueError("it is no object")
-            if source.titles and not source.parts:
-                _entitle(session, record, source)
-            for message in messages_of(source, record):
-                is_message = True
-                ts = _time((message, record), session, item) or default
-                for one in normalised(message, ts=ts, turn=_turn(record, session, item)):
-                    yield _without_secrets(one, "content")
-            if not is_message:
-                session.skipped[kind_of(source, record)] += 1
-        except ValueError as error:
-            session.refused.append(Refusal(item, f"left out: {error}"))
-
-
-def _without_secrets(given: Record, field: str) -> dict[str, Any]:
-    """The same with masks for the secrets of a field; `masked` counts them, if there are any."""
-    found = Counter[str]()
-    content = masked(given.get(field), found)
-    return {**given, field: content, "masked": found} if found else {**given}
-
-
-def _time(given: Iterable[Record], session: Session, item: str) -> str | None:
-    """When a message was written; None without a time, and for one that cannot be read, which is named."""
-    try:
-        for record in given:
-            inner = record.get("message")
-            if found := time_of(record) or (time_of(inner) if isinstance(inner, Mapping) else None):
-                return found
-    except ValueError as error:
-        session.unread.append(f"{item}: {error}; it is stored without one")
-    return None
-
-
-def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
-    turn, number = line.get("turn"), whole_number(line.get("turn"))
-    if turn is not None and number is None:
-        session.unread.append(f"{item}: its turn {str(turn)[:40]!r} is no number; it is stored without one")
-    return number
 
 
 # -- databases and Markdown -------------------------------------------------------------------------------
@@ -485,8 +435,9 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
     Raises OSError, and ValueError for a single value that is no JSON.
     """
     with open_regular(path) as file:
-        start = file.read(_READ).decode("utf-8-sig", "replace").lstrip(_SPACE)[:1]
-    if path.suffix == ".jsonl" and start != "[":
+        beginning = file.read(_READ).decode("utf-8-sig", "replace").lstrip(_SPACE)
+    start, is_laid_out = beginning[:1], beginning.partition("\n")[0].strip() == "{"
+    if path.suffix.lower() != ".json" and start not in ("[", "") and not is_laid_out:
         return partial(_lines, path), False
     if start == "[":
         return partial(_elements, path), False
@@ -496,19 +447,21 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
         if error.msg != "Extra data":
             raise
         return partial(_lines, path), False
+    if isinstance(whole, list):  # in another encoding than UTF-8
+        return (lambda _: iter(whole)), False
     if not isinstance(whole, dict):
         return (lambda _: iter(())), True
     listed = None if recognised([whole]) else _listed(whole)
     return (lambda _: iter(listed or [whole])), not listed
 
 
-def _listed(whole: Record) -> list[Any] | None:
+def _listed(whole: Record, depth: int = _DEEPEST) -> list[Any] | None:
     """The conversations, or messages, of a known program that an object has under some name."""
-    lists = (inner for inner in whole.values() if isinstance(inner, list))
-    for inner in lists:
-        if recognised(one for one in inner[:_SAMPLE] if isinstance(one, dict)):
+    for inner in whole.values():
+        if isinstance(inner, list) and recognised(one for one in inner[:_SAMPLE] if isinstance(one, dict)):
             return inner
-    return None
+    deeper = (_listed(inner, depth - 1) for inner in whole.values() if isinstance(inner, dict) and depth)
+    return next(filter(None, deeper), None)
 
 
 def _elements(path: Path, session: Session) -> Iterator[Any]:
@@ -547,7 +500,11 @@ def _lines(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
     left_out = 0
     try:
         with open_regular(path) as file:
-            for number, line in enumerate(iter(lambda: file.readline(_LARGEST + 1), b""), start=1):
+            is_wide = file.read(2) in _WIDE
+            file.seek(0)
+            wide = TextIOWrapper(file, "utf-16", newline="\n") if is_wide else None
+            given = map(str.encode, wide) if wide else iter(lambda: file.readline(_LARGEST + 1), b"")
+            for number, line in enumerate(given, start=1):
                 if len(line) > _LARGEST:
                     reason = f"it is larger than {_LARGEST:,} bytes; the rest of the file was left out"
                     session.refused.append(Refusal(f"{path.name}, line {number}", reason))
@@ -575,11 +532,14 @@ def _lines(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
 
 
 def parsed(text: bytes) -> Any:
-    """JSON in UTF-8. Raises ValueError for anything else, because Python would guess the encoding."""
+    """JSON in UTF-8, else in the encoding that its letters speak for. Raises ValueError for anything else."""
     try:
-        return json.loads(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError("it is not written in UTF-8") from error
+        try:
+            return json.loads(text.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            return json.loads(encodings.read(text)[0])
+    except BadSource as error:
+        raise ValueError(str(error)) from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

@@ -20,8 +20,8 @@ from store.memory.text.extraction import extract_all_embeddable_content, readabl
 from store.memory.text.secrets import told
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
-from store.memory.transcripts.files import NAMED, Session, read_sessions
-from store.memory.transcripts.messages import Message
+from store.memory.transcripts.files import read_sessions
+from store.memory.transcripts.messages import NAMED, Message, Session
 from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
@@ -158,8 +158,9 @@ class Intake:
             report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
         if progress.done > before:
             report.sessions.append(session.session_id)
-            if session.title:
-                self._write(SessionTitle(session.user_id, session.session_id, session.title))
+            facts = {"title": session.title, "models": session.models}
+            if known := {name: value for name, value in facts.items() if value}:
+                self._write(SessionFacts(session.user_id, session.session_id, known))
         elif not (session.refused or session.unread or session.skipped or progress.cancelled):
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
@@ -174,6 +175,9 @@ class Intake:
                 )
             }
         for sequence, message in batch:
+            model = message.get("model") if message["role"] == "assistant" else None
+            if model and (not session.models or session.models[-1][1] != model):
+                session.models.append([sequence, model])
             before, content, text = known.get(sequence), as_json(message.get("content")), readable(message)
             if before is None or _says_otherwise(before, message, content, text):
                 id = before["id"] if before else id_of(session, sequence)
@@ -273,20 +277,20 @@ class _Events:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionTitle:
-    """What a session is called."""
+class SessionFacts:
+    """What is known of a session besides its messages: its `title`, and the `models` that answered."""
 
     user: str
     session: str
-    title: str
+    known: Mapping[str, Any]
 
     def into(self, entries: Entries, report: TranscriptReport) -> None:
-        """Write it, unless it is the same."""
+        """Write it, unless it is there."""
         id = facts_id(self.user, self.session)
         with entries.database.writing() as db:
             facts = kept_fields(db, KIND, [id]).get(id, {})
-            if facts.get("title") != self.title:
-                text = json.dumps({**facts, "title": self.title})
+            if not self.known.items() <= facts.items():
+                text = json.dumps({**facts, **self.known})
                 db.execute(
                     "INSERT OR REPLACE INTO adopted (kind, id, metadata) VALUES (?, ?, ?)",
                     [KIND.name, id, text],

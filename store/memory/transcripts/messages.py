@@ -1,21 +1,118 @@
-"""One message of OpenAI, Anthropic, Google or Amazon in the form in which all are stored."""
+"""A session and its messages, of OpenAI, Anthropic, Google or Amazon, in the form in which all are stored."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from store.memory.engine.foreign import time_of, whole_number
 from store.memory.text.extraction import blocks_of, is_call, is_result
-from store.memory.transcripts.sources import ROLES
+from store.memory.text.secrets import masked
+from store.memory.transcripts.sources import ROLES, Record, Source, at, kind_of, messages_of
+from store.outcome import Refusal
 
 Message = dict[str, Any]
+NAMED = 5  # faults of one kind in one file
 
-# Names of blocks of text: OpenAI's, Claude.ai's.
-_TEXTS = {"text", "input_text", "output_text", "summary_text", "refusal", "voice_note"}
+_THOUGHTS = ("reasoning", "thinking", "thought")  # names of blocks of them
 _UNTYPED = {
     "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
     "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
 }  # fmt: skip
 _GOOSE = {"toolRequest": "toolCall", "toolResponse": "toolResult"}  # where Goose's blocks have what they say
+_MODELS = ("model", "modelId", "modelID", "model_slug", "model_name")
+_AROUND = ("message", "payload", "metadata", "info")  # objects of a record that may name it
 _OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
+
+
+@dataclass(slots=True)
+class Session:
+    """One session, whose messages and events are read from its file at each call."""
+
+    session_id: str  # as its content says, else like its file or folder
+    user_id: str = ""  # "" where the files do not say
+    project_slug: str | None = None
+    messages: Callable[[], Iterable[Message]] = tuple
+    events: Callable[[], Iterable[Mapping[str, Any]]] = tuple
+    refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
+    unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
+    source: str = ""  # the program that wrote it; "" for messages by themselves
+    skipped: Counter[str] = field(default_factory=Counter)  # records of other kinds than messages
+    title: str = ""  # that its program or a person gave it; of files of lines, known once they are read
+    models: list[list[Any]] = field(default_factory=list)  # each with the first message that it answered
+    title_rank: int = 9  # which of its source's kinds of titles it has
+    earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
+
+
+def taken(
+    given: Iterable[Any], session: Session, source: Source, *, default: str | None = None, model: str = ""
+) -> Iterator[Message]:
+    """The messages of these records; `default` is when those were written that do not say it.
+
+    `model` answers until a record names another.
+    """
+    for number, record in enumerate(given, start=1):
+        item, is_message = f"{session.session_id}: message {number}", False
+        try:
+            if not isinstance(record, Mapping):
+                raise ValueError("it is no object")
+            if source.titles and not source.parts:
+                entitle(session, record, source)
+            model = model_of(record) or model
+            for message in messages_of(source, record):
+                is_message = True
+                ts = _time((message, record), session, item) or default
+                answers = model_of(message) or model
+                for one in normalised(message, ts=ts, turn=_turn(record, session, item)):
+                    yield without_secrets({**one, "model": answers} if answers else one, "content")
+            if not is_message:
+                session.skipped[kind_of(source, record)] += 1
+        except ValueError as error:
+            session.refused.append(Refusal(item, f"left out: {error}"))
+
+
+def model_of(record: Mapping[str, Any]) -> str:
+    """The model that a record names at one of the usual places; "" without one."""
+    places = [record, *(place for name in _AROUND if isinstance(place := record.get(name), dict))]
+    for place in places:
+        for name in _MODELS:
+            if isinstance(found := place.get(name), str) and not found.startswith("<"):  # <synthetic>
+                return text_of(found) or ""
+    return ""
+
+
+def without_secrets(given: Record, field: str) -> dict[str, Any]:
+    """The same with masks for the secrets of a field; `masked` counts them, if there are any."""
+    found = Counter[str]()
+    content = masked(given.get(field), found)
+    return {**given, field: content, "masked": found} if found else {**given}
+
+
+def _time(given: Iterable[Record], session: Session, item: str) -> str | None:
+    """When a message was written; None without a time, and for one that cannot be read, which is named."""
+    try:
+        for record in given:
+            inner = record.get("message")
+            if found := time_of(record) or (time_of(inner) if isinstance(inner, Mapping) else None):
+                return found
+    except ValueError as error:
+        session.unread.append(f"{item}: {error}; it is stored without one")
+    return None
+
+
+def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
+    turn, number = line.get("turn"), whole_number(line.get("turn"))
+    if turn is not None and number is None:
+        session.unread.append(f"{item}: its turn {str(turn)[:40]!r} is no number; it is stored without one")
+    return number
+
+
+def entitle(session: Session, record: Record, source: Source) -> None:
+    """Give a session its title: the last one of the first kind that its records have."""
+    for rank, path in enumerate(source.titles):
+        if rank <= session.title_rank and (text := text_of(at(record, path))) and text.strip():
+            session.title, session.title_rank = masked(text.strip(), Counter()), rank
+            return
 
 
 def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | None = None) -> list[Message]:
@@ -87,8 +184,8 @@ def _block(given: Any) -> Any:
     kind, text = given.get("type"), given.get("text", given.get("refusal", given.get("transcript")))
     if isinstance(text, Mapping):  # of OpenAI's threads
         text = text.get("value")
-    if isinstance(text, str) and (kind is None or kind in _TEXTS or kind == "reasoning"):
-        is_thought = kind == "reasoning" or given.get("thought") is True
+    if isinstance(text, str) and not (is_call(given) or is_result(given)):  # whatever a program calls it
+        is_thought = kind in _THOUGHTS or given.get("thought") is True
         said = {**given, "type": "text", "text": text}
         return {"type": "thinking", "thinking": text} if is_thought else said
     if kind == "toolCall":  # Pi's

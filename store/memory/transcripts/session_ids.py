@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from store.memory.engine.database import Database
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.transcripts import events
-from store.memory.transcripts.files import Session
-from store.memory.transcripts.messages import Message
+from store.memory.transcripts.messages import Message, Session
 
 _HASHED = 200  # messages, or events, from the beginning
 _HASH = re.compile(r"(-[0-9a-f]{16})?")

@@ -90,6 +90,9 @@ _WITHOUT = frozenset({
     "compaction", "ghost_snapshot", "item_reference", "mcp_approval_request", "mcp_approval_response",
     "mcp_list_tools",
 })  # fmt: skip
+# Names of fields that programs without an entry of their own use.
+_WHO = ("role", "sender", "speaker", "author.role", "author.name", "author", "from")
+_SAID = ("content", "text", "message", "value", "body")
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
 
 _OPEN_HANDS = Source(
@@ -291,6 +294,11 @@ SOURCES = (
         session=("custom_id",),
     ),
     Source(
+        "Anthropic's requests and responses, each with the other", ("request.messages[] response.content",),
+        parts=(("request.system", "system"), ("request.messages", ""), ("response", "assistant")),
+        session=(*_OF_CONVERSATION, "response.id"), time=("response.created_at",),
+    ),
+    Source(
         "OpenAI's requests and responses, each with the other",
         ("request.messages[]", "request.input", "response.output[]", "response.choices[]"),
         parts=(
@@ -319,6 +327,7 @@ SOURCES = (
     Source(
         "requests of OpenAI and Anthropic", ("messages[]",),
         parts=(("system", "system"), ("messages", ""), ("choices[].message", "assistant")),
+        role=_WHO, content=_SAID,
         session=_OF_CONVERSATION, titles=("title", "name"), folder=("folder", "cwd"),
         time=("time", "created_at"),
     ),
@@ -380,6 +389,11 @@ SOURCES = (
         calls=Calls("kind", name="tool_type", given=("action",)),
     ),
     MESSAGES,
+    Source(
+        "messages by speaker",
+        tuple(f"{who} {said}" for who in ("speaker", "sender") for said in ("text", "message", "content")),
+        role=_WHO, content=_SAID,
+    ),
     Source("names of Codex's sessions", ("id thread_name",), unread="its sessions say it"),
     Source("prompts of Claude Code", ("display pastedContents",), unread="its sessions have them"),
     Source("prompts of Codex", ("session_id ts text",), unread="its sessions have them"),
@@ -454,6 +468,7 @@ def messages_of(source: Source, record: Record) -> Iterator[Record]:
     elif (source.kinds and kind not in source.kinds) or source.others & {kind, str(inner.get("type"))}:
         return
     said = first(inner, source.role)
+    said = None if isinstance(said, dict | list) else said
     role = source.kinds.get(kind) or (None if said is None else source.roles.get(str(said), str(said)))
     if source.summary and has(record, source.summary):
         role = SUMMARY

@@ -9,6 +9,7 @@ from typing import Any
 from store.errors import ModelUnavailable
 from store.memory.engine.change import ADOPTED
 from store.memory.engine.entries import Entries
+from store.memory.engine.foreign import kept_fields
 from store.memory.engine.fusion import EntryHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, checked_text
 from store.memory.engine.kind import Row
@@ -44,6 +45,7 @@ class ReadMessage:
     id: str
     role: str
     ts: str | None
+    model: str  # that answered; "" if the file does not say it
     parts: tuple[tuple[str, str], ...]
 
 
@@ -158,14 +160,16 @@ class Transcripts:
         user_id: str | None = None,
         session_id: str | None = None,
         project_slug: str | None = None,
+        model: str | None = None,
         since: float | None = None,
         until: float | None = None,
         min_score: float | None = None,
     ) -> FoundMessages[MessageHit]:
         """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone.
 
-        `since` and `until` are UNIX seconds, `min_score` the lowest cosine in percent. While the model is
-        away words alone are compared, and `by_words_alone` says so.
+        `model`: of the sessions in which it answered. `since` and `until` are UNIX seconds, `min_score` the
+        lowest cosine in percent. While the model is away words alone are compared, and `by_words_alone` says
+        so.
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         scope = {
@@ -174,6 +178,8 @@ class Transcripts:
         }  # fmt: skip
         floor = None if min_score is None else checked_percentage(min_score) / 100
         where: dict[str, Any] = {name: value for name, value in scope.items() if value is not None}
+        if model is not None and session_id is None:
+            where["session_id"] = [one["session_id"] for one in self.sessions() if model in one["models"]]
         if content_types:
             where["content_type"] = list(content_types)
         hits = transcripts_search.search(
@@ -186,9 +192,13 @@ class Transcripts:
         )  # fmt: skip
         return hits
 
-    def check_known(self, *, session_id: str | None = None, project_slug: str | None = None) -> None:
-        """Raises UnknownEntry, with the nearest names, for an unknown session or project."""
+    def check_known(
+        self, *, session_id: str | None = None, project_slug: str | None = None, model: str | None = None
+    ) -> None:
+        """Raises UnknownEntry, with the nearest names, for an unknown session, project or model."""
         self.entries.actor.check_login()
+        if model is not None:
+            check_known(model, {name for one in self.sessions() for name in one["models"]}, what="model")
         for name, column, what in (
             (session_id, "session_id", "session"),
             (project_slug, "project_slug", "project"),
@@ -197,21 +207,23 @@ class Transcripts:
                 check_known(name, self.entries.counts(column), what=what)
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Every session with its title, user, project, number of messages and time, latest first."""
+        """Every session with its title, models, user, project, messages and time, latest first."""
         with self.entries.database.reading() as db:
             rows = db.execute(
                 "SELECT user_id, session_id, max(project_slug) AS project_slug, count(*) AS messages, "
                 "min(ts) AS since, max(ts) AS until FROM transcripts GROUP BY user_id, session_id "
                 "ORDER BY until DESC, session_id"
             ).fetchall()
-            query = (
-                "SELECT id, json_extract(metadata, '$.title') FROM adopted WHERE kind = ? AND id > 'session:'"
-            )
-            titles = dict(db.execute(query, [self.entries.kind.name]).fetchall())
-            return [
-                {**row, "title": titles.get(facts_id(row["user_id"], row["session_id"])) or ""}
-                for row in rows
-            ]
+            query = "SELECT id, metadata FROM adopted WHERE kind = ? AND id > 'session:'"
+            known = {id: json.loads(facts) for id, facts in db.execute(query, [self.entries.kind.name])}
+        facts = (known.get(facts_id(row["user_id"], row["session_id"]), {}) for row in rows)
+        return [
+            {
+                **row, "title": fact.get("title") or "",
+                "models": [*dict.fromkeys(name for _, name in fact.get("models", []))],
+            }
+            for row, fact in zip(rows, facts, strict=True)
+        ]  # fmt: skip
 
     def related(self, session_id: str) -> list[str]:
         """The session that this one belongs to, if there is one, and its own helpers and versions."""
@@ -229,7 +241,13 @@ class Transcripts:
     ) -> list[ReadMessage]:
         """A page of a session as a person reads it: each message in its parts, in their order."""
         rows = self.messages(session_id, user_id=user_id, offset=offset, limit=limit)
-        return [ReadMessage(row["id"], row["role"], row["ts"], tuple(_parts(row))) for row in rows]
+        ids = {facts_id(row["user_id"], session_id) for row in rows}
+        with self.entries.database.reading() as db:
+            known = kept_fields(db, self.entries.kind, [*ids])
+        return [
+            ReadMessage(row["id"], row["role"], row["ts"], _model(row, known), tuple(_parts(row)))
+            for row in rows
+        ]
 
     def messages(
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
@@ -297,6 +315,13 @@ class Transcripts:
             count = report.messages + report.changed + report.events
             with self.entries.database.writing() as db:
                 self.entries.begin(db, "import", actor=actor).record_final("sessions", "", {}, count=count)
+
+
+def _model(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
+    """The model that answered a message, by what is known of its session."""
+    models = known.get(facts_id(row["user_id"], row["session_id"]), {}).get("models", [])
+    before = (name for first, name in reversed(models) if first <= row["sequence"])
+    return next(before, "") if row["role"] == "assistant" else ""
 
 
 def _parts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,18 @@ def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Pat
     assert (again.taken, len(again.present), len(again.refused)) == ([], 2, 2)
 
 
+def test_secrets_in_notes_are_named_and_stay(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    for name in ("Keys", "Frog"):
+        (tmp_path / "vault" / f"{name}.md").write_text(
+            f"# {name}\n\nAKIA{'B2C3' * 4 if name == 'Keys' else ''}"
+        )
+    report = adopted(memory, tmp_path / "vault")
+    [keys] = [id for id, text in texts(memory).items() if "Keys" in text]
+    assert report.notes == [f"1 secret is kept (1 AWS key), in {keys}"]
+    assert f"AKIA{'B2C3' * 4}" in texts(memory)[keys]
+
+
 def test_a_change_in_an_editor_is_a_new_version_once(memory: Memory, vault: Path) -> None:
     adopted(memory, vault)
     (vault / "Frog.md").write_text("---\ntags: night\n---\n# A frog\n\nSings at dawn.")

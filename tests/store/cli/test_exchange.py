@@ -41,12 +41,12 @@ def test_a_preview_changes_nothing_and_says_what_a_choice_would_bring(run: Run, 
     folder, root = tmp_path / "frogs", tmp_path / "new"
     folder.mkdir()
     (folder / "a.png").write_bytes(picture(1))
-    (folder / "t.csv").write_text("Bild,Kürzel\na.png,FROG\n", encoding="cp1252")
+    (folder / "t.csv").write_text("Abbild,Kürzelchen\na.png,FROG\n", encoding="cp1252")
     shown = run("import", folder, "--preview", "--root", root)
     assert shown.returncode == 1
     assert "no column is called address" in shown.stderr
     assert not root.exists()
-    choice = ("--field", "Bild=picture", "--field", "Kürzel=ticker")
+    choice = ("--field", "Abbild=picture", "--field", "Kürzelchen=ticker")
     shown = run("import", folder, "--preview", *choice, "--root", root)
     assert shown.returncode == 0, shown.stderr
     assert "CSV table, 1 file: 1 coin (frogs/t.csv)" in shown.stderr

@@ -107,9 +107,10 @@ def test_openai_tool_function_and_developer_roles() -> None:
 
 
 def test_openai_parts_and_items_of_the_responses_interface() -> None:
-    parts = [{"type": "input_text", "text": "what is this"}, {"type": "input_image", "image_url": "…"}]
-    ((role, content),) = roles_and_contents({"type": "message", "role": "user", "content": parts})
-    assert extracted(role, content) == {"user_query": "what is this"}
+    for kind in ("input_text", "a program's own"):
+        parts = [{"type": kind, "text": "what is this"}, {"type": "input_image", "image_url": "…"}]
+        ((role, content),) = roles_and_contents({"type": "message", "role": "user", "content": parts})
+        assert extracted(role, content) == {"user_query": "what is this"}
     ((role, content),) = roles_and_contents(
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": "so"}]}
     )

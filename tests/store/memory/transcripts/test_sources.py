@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -694,6 +695,53 @@ def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory,
         archive.writestr("picture.png", b"")
     (refusal,) = memory.transcripts.import_sessions([tmp_path / "other.zip"]).refused
     assert refusal.reason == "no conversation of a known program is in it"
+
+
+ASKED = [{"role": "user", "content": "Where's the fée?"}, {"role": "assistant", "content": "By the pond."}]
+TEXT = json.dumps(ASKED, ensure_ascii=False)
+LINES = "\n".join(json.dumps(one, ensure_ascii=False) for one in ASKED)
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("chat", TEXT.encode()),
+        ("chat.txt", LINES.encode()),
+        ("chat.ndjson", LINES.encode()),
+        ("chat.JSON", TEXT.encode()),
+        ("chat.json", TEXT.encode("utf-16")),
+        ("chat.jsonl", LINES.encode("utf-16")),
+        ("chat.jsonl", LINES.encode("cp1252")),
+        ("chat.jsonl", json.dumps({"messages": ASKED}, indent=1).encode()),
+        ("chat.json", json.dumps({"data": {"export": {"chats": [{"messages": ASKED}]}}}).encode()),
+        (
+            "chat.json",
+            json.dumps(
+                {"messages": [{"author": one["role"], "text": one["content"]} for one in ASKED]}
+            ).encode(),
+        ),
+        (
+            "chat.json",
+            json.dumps([{"speaker": one["role"], "message": one["content"]} for one in ASKED]).encode(),
+        ),
+        ("chat.json", json.dumps([{"request": {"messages": ASKED[:1]}, "response": ASKED[1]}]).encode()),
+        ("chat", zipped("chat.json", json.dumps({"messages": ASKED}).encode())),
+        ("chat.zip", zipped("inner.zip", zipped("chat.json", json.dumps({"messages": ASKED}).encode()))),
+    ],
+)
+def test_a_conversation_comes_in_whatever_its_file_is_called_and_written_in(
+    memory: Memory, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert memory.transcripts.import_sessions([tmp_path / name]).refused == []
+    assert [*stored(memory).values()] == [[("user", "Where's the fée?"), ("assistant", "By the pond.")]]
 
 
 def written(case: Case, folder: Path) -> Path:

@@ -8,8 +8,10 @@ import pytest
 
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
+from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
 from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.transcripts.sessions import lines
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
@@ -75,3 +77,39 @@ def test_a_session_that_is_removed_again_by_the_same_decision_is_removed_once(im
     assert imported.undo().done
     assert imported.transcripts.remove_session("s1", decision="a") == removed[0]
     assert [one["session_id"] for one in imported.transcripts.sessions()] == ["s1"], "it stays undone"
+
+
+def test_the_model_of_each_answer_is_shown_and_finds_its_session(memory: Memory, tmp_path: Path) -> None:
+    def said(role: str, text: str, **more: object) -> dict[str, object]:
+        message = {"role": role, "content": text, **more}
+        return {"sessionId": "s9", "type": role, "uuid": text, "parentUuid": None, "message": message}
+
+    lines(
+        tmp_path / "claude.jsonl",
+        [
+            said("user", "Who guards the vault?"),
+            said("assistant", "A heron.", model="claude-opus-4"),
+            said("assistant", "Nothing came.", model="<synthetic>"),
+            said("user", "And the bridge?"),
+            said("assistant", "A goat.", model="claude-haiku-4"),
+        ],
+    )
+    codex = [
+        {"type": "session_meta", "payload": {"id": "s8", "cwd": "/home/u/pond"}},
+        {"type": "turn_context", "payload": {"model": "gpt-5-codex"}},
+        {
+            "type": "response_item",
+            "payload": {"type": "message", "role": "assistant", "content": "A heron too."},
+        },
+    ]
+    lines(tmp_path / "rollout.jsonl", codex)
+    for _ in range(2):
+        memory.transcripts.import_sessions([tmp_path])
+        found = {one["session_id"]: one["models"] for one in memory.transcripts.sessions()}
+        assert found == {"s9": ["claude-opus-4", "claude-haiku-4"], "s8": ["gpt-5-codex"]}
+    opus, haiku = "claude-opus-4", "claude-haiku-4"
+    assert [one.model for one in memory.transcripts.reading("s9")] == ["", opus, opus, "", haiku]
+    hits = memory.transcripts.search("heron", mode="full_text", model="gpt-5-codex")
+    assert [hit.message["session_id"] for hit in hits] == ["s8"]
+    with pytest.raises(UnknownEntry, match="gpt-5-codex"):
+        memory.transcripts.check_known(model="gpt-5")
