@@ -23,6 +23,8 @@ from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, F
 from store.adopting.texts import Adoption, Entry
 from store.disk.files import open_regular, read_regular
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
+from store.errors import BadSource
+from store.importing import encodings
 from store.memory.memory import Memory
 from store.outcome import Refusal
 from store.progress import Progress, batches
@@ -38,9 +40,11 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 _LISTS = ("memories", "results")  # where an export in JSON has its memories
 _TELLING = {"content_hash", "hash", "user_id", "agent_id", "memory_type"}  # one is in each of an export
-_ALONE = {"content_hash", "memory_type", "memory"}  # … of rows without a name for their list
+_ALONE = {"content_hash", "memory_type", "memory"}  # … of rows without a name for their list, or …
+_OF_MEMORIES = {"tags", "timestamp", "created_at"}  # … one of these with an id and `content`, and none of …
+_OF_OTHERS = {"role", "author", "sender", "type", "title", "url"}
 _MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
-_IS_GRAPH = re.compile(rb'"type"\s*:\s*"(?:entity|relation)"')
+_IS_GRAPH = re.compile(r'"type"\s*:\s*"(?:entity|relation)"')
 _JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _LARGEST = 100_000_000  # bytes of a file in JSON
@@ -48,6 +52,7 @@ _BEGINNING = 1_000_000  # bytes in which a database says which tables it has
 _DEEPEST = 3  # folders
 _BATCH = 500
 _NAMED = 5  # broken lines of a file
+_SIGN = 100  # bytes that tell what a file is
 
 Given = tuple[str, str, dict[str, Any]]  # id, text, and what else is known
 
@@ -110,34 +115,44 @@ def _files(path: Path) -> Iterator[Path]:
 def _memories(file: Path) -> Iterator[Given | Refusal]:
     """The memories of a file, and what of it cannot be read; nothing of a file of another kind."""
     try:
-        if file.suffix.lower() in _JSON:
-            content = read_regular(file, limit=_LARGEST)
-            whole = _parsed(content.decode("utf-8-sig", "replace"))
+        kind = file.suffix.lower()
+        if kind not in _DATABASES and (kind in _JSON or _begins_as_json(file)):
+            content = encodings.read(read_regular(file, limit=_LARGEST))[0]
+            whole = _parsed(content)
             if isinstance(whole, dict) and "type" not in whole:
                 yield from _export(whole)
             elif isinstance(whole, list):
                 yield from _listed(whole)
             elif _IS_GRAPH.search(content):
                 yield from _graph(file, content)
-            elif _ALONE & _object(content.partition(b"\n")[0].decode("utf-8-sig", "replace")).keys():
-                yield from _listed(
-                    [_parsed(line.decode("utf-8-sig", "replace")) for line in content.splitlines()]
-                )
-        elif file.suffix.lower() in _DATABASES:
+            elif _is_memory(_object(content.partition("\n")[0])):
+                yield from _listed([_parsed(line) for line in content.split("\n")])
+        elif kind in _DATABASES:
             yield from _table(file)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, BadSource, sqlite3.Error) as error:
         if isinstance(error, sqlite3.Error) and _has_memories(file):
             yield Refusal(file.name, f"its table of memories cannot be read to its end: {error}")
 
 
-def _graph(file: Path, content: bytes) -> Iterator[Given | Refusal]:
+def _begins_as_json(file: Path) -> bool:
+    with open_regular(file) as opened:
+        return opened.read(_SIGN).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def _is_memory(row: Mapping[str, Any]) -> bool:
+    """Whether a row of a list without a name is a memory."""
+    is_plain = {"id", "content"} <= row.keys() and bool(_OF_MEMORIES & row.keys())
+    return bool(_ALONE & row.keys()) or (is_plain and not _OF_OTHERS & row.keys())
+
+
+def _graph(file: Path, content: str) -> Iterator[Given | Refusal]:
     """Observations and relations in their order; lines of other types are passed over."""
     left_out = 0
-    for number, line in enumerate(content.splitlines(), start=1):
+    for number, line in enumerate(content.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield from _facts(json.loads(line.decode("utf-8-sig")))
+            yield from _facts(json.loads(line))
         except (ValueError, RecursionError) as error:
             left_out += 1
             if left_out <= _NAMED:
@@ -189,7 +204,7 @@ def _listed(values: list[Any]) -> Iterator[Given]:
                 if isinstance(text, str) and text.strip():
                     id = f"claude-{sha256(text.encode()).hexdigest()[:16]}"
                     yield id, text, {"project": project} if project else {}
-    if rows and all(_ALONE & row.keys() for row in rows):
+    if any(map(_is_memory, rows[:1])):  # a row that lacks what the first one has is one all the same
         yield from _rows(rows)
 
 

@@ -10,6 +10,8 @@ from store.adopting.chroma_texts import memory_entry
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import VERB, Adoption, Entry
 from store.disk.files import read_regular
+from store.errors import BadSource
+from store.importing import encodings
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.foreign import keep_fields, kept_fields
 from store.memory.exporting import notes
@@ -87,14 +89,12 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
     for file in files:
         place = file.relative_to(root).as_posix()
         try:
-            note = notes.read(read_regular(file, limit=_LARGEST).decode("utf-8-sig"), name=file.stem)
+            note = notes.read(encodings.read(read_regular(file, limit=_LARGEST))[0], name=file.stem)
             id = note.id or f"note-{sha256(place.encode()).hexdigest()[:16]}"
             given = {"tags": [*note.tags], "created_at": note.created, **note.more, notes.NOTE: place}
             saved = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
             entry = memory_entry(id, note.text, given, saved)
-        except UnicodeDecodeError:
-            yield Refusal(place, "it is not written in UTF-8")
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, BadSource) as error:
             yield Refusal(place, str(error))
         else:
             said = notes.hash_of(entry.row["content"], json.loads(entry.row["tags"]))

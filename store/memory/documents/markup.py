@@ -7,11 +7,13 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.errors import BadSource
+from store.importing import encodings
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -25,6 +27,7 @@ _BLOCKS = frozenset((
     "tr", "ul",
 ))  # fmt: skip
 _MARKS = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _BEGINNING = 4096  # bytes in which a page names its encoding
 MOST_TAGS = 1_000_000  # a paper of 5 MB has 100,000; each element takes half a kilobyte
@@ -155,13 +158,11 @@ def _collapsed(node: "LexborNode") -> str:
 
 
 def _decoded(content: bytes) -> str:
-    """The page's text in the encoding that it names, else UTF-8, else Windows'."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16", "replace")
-    named = _CHARSET.search(content[:_BEGINNING])
-    for encoding in ([named[1].decode()] if named else []) + ["utf-8-sig"]:
-        try:
-            return content.decode(encoding)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return content.decode("cp1252", "replace")
+    """The page's text in the encoding that it names, else in the one that its letters speak for."""
+    with suppress(LookupError, UnicodeDecodeError):
+        if (named := _CHARSET.search(content[:_BEGINNING])) and content[:2] not in _WIDE:
+            return content.decode(named[1].decode())
+    try:
+        return encodings.read(content)[0]
+    except BadSource:
+        return content.decode("cp1252", "replace")

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from store.disk.sqlite_values import is_integer, marks
 from store.embedding.protocol import OFFLINE
+from store.errors import BadSource
+from store.importing.metadata import unix_seconds
 from store.memory.engine.change import ADOPTED, MemoryChange
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.vectors import UNKNOWN
@@ -27,12 +29,13 @@ TIMES = (
     "updated_at", "updatedAt", "update_time", "modified_at", "last_modified",
 )  # fmt: skip
 _EPOCH = re.compile(r"\d{9,19}(\.\d+)?")  # nine digits: 1973; a day such as 20260131 has eight
+_EARLIEST = 100_000_000  # seconds: 1973
 _ZONE, _SLASHES = re.compile(r"\s*(UTC|GMT)$"), re.compile(r"^(\d{4})/(\d\d)/(\d\d)")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # nano-, micro- and milliseconds, by their size
 
 
 def moment(value: Any) -> str | None:
-    """A time as sortable text, ISO 8601 in UTC: from ISO 8601, an e-mail's date, or time since 1970.
+    """A time as sortable text, ISO 8601 in UTC: from a date with one reading, or time since 1970.
 
     Time since 1970 is in seconds, or in milli-, micro- or nanoseconds if it is too large for seconds. None
     for anything else.
@@ -79,7 +82,15 @@ def _written(text: str) -> datetime:
     try:
         return datetime.fromisoformat(_ZONE.sub("+00:00", _SLASHES.sub(r"\1-\2-\3", text)))
     except ValueError:
-        return parsedate_to_datetime(text)
+        with contextlib.suppress(ValueError, TypeError):
+            return parsedate_to_datetime(text)
+    try:
+        seconds = unix_seconds(text) or 0
+    except BadSource as error:
+        raise ValueError(str(error)) from error
+    if seconds < _EARLIEST:  # a word for nothing, or a number that counts something else
+        raise ValueError(f"{text[:40]!r} is no date")
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _seconds(since_1970: float) -> float:

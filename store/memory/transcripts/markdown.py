@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
+from store.errors import BadSource
+from store.importing import encodings
 from store.outcome import Refusal
 
 _LARGEST = 200_000_000  # bytes
@@ -65,8 +67,8 @@ def is_known(path: Path) -> bool:
 def conversations(path: Path) -> Iterator[tuple[str, dict[str, Any]] | Refusal]:
     """Each conversation of the file with its program's name; a refusal if it is none."""
     try:
-        text = read_regular(path, limit=_LARGEST).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
+        text = encodings.read(read_regular(path, limit=_LARGEST))[0]
+    except (OSError, ValueError, BadSource) as error:
         yield Refusal(str(path), f"cannot be read: {error}")
         return
     form = _form(text[:_START])

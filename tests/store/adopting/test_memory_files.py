@@ -178,3 +178,27 @@ def test_lists_of_memories_are_told_by_their_fields(
     (tmp_path / name).write_text(content)
     surveys = recognise(tmp_path / name, system="memory-files")
     assert [kind.count for survey in surveys for kind in survey.found] == ([len(texts)] if texts else [])
+
+
+ROW = {"id": "m1", "content": "Mag Frösche", "tags": ["pond"], "created_at": "1. Mai 2024"}
+WRITTEN = json.dumps([ROW], ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("memories", WRITTEN.encode()),
+        ("memories.txt", WRITTEN.encode("cp1252")),
+        ("memories.json", WRITTEN.encode("utf-16")),
+        ("memories.jsonl", (json.dumps(ROW) + '\n{"id": "m2", "content": ""}\n').encode()),
+    ],
+)
+def test_memories_come_in_whatever_their_file_is_called_and_written_in(
+    memory: Memory, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert adopted(memory, tmp_path / name).taken == ["m1"]
+    [row] = memory.kinds["memories"].find()
+    assert (row["content"], json.loads(row["tags"]), row["timestamp"]) == (
+        "Mag Frösche", ["pond"], "2024-05-01T00:00:00Z",
+    )  # fmt: skip
