@@ -191,7 +191,7 @@ def _import_papers(
 def _transcripts(memory: Memory, scope: str | None) -> None:
     files = uploads.files(
         "Sessions",
-        ["jsonl", "json", "zip", "md", "db", "sqlite", "sqlite3", "vscdb"],
+        (),  # a file is what its content says
         "JSON, JSONL, Markdown, databases, zip",
         form="import-transcripts",
     )
