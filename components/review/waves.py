@@ -1,6 +1,7 @@
 """Waves above the cards of Review: many coins of one family that came together, settled by one button."""
 
 from functools import partial
+from itertools import islice
 
 import streamlit as st
 
@@ -21,10 +22,9 @@ def show(library: Library) -> None:
     found = _found.get(key)
     if found is None:
         found = _found[key] = waves.find(library)
-    left = [waves.still_waiting(library, wave) for wave in found[:_SHOWN]]
-    for wave in left:
-        if len(wave.coins) >= waves.LEAST:
-            _line(library, wave)
+    left = (waves.still_waiting(library, wave) for wave in found)
+    for wave in islice((wave for wave in left if len(wave.coins) >= waves.LEAST), _SHOWN):
+        _line(library, wave)
 
 
 def _line(library: Library, wave: waves.Wave) -> None:

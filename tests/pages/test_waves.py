@@ -1,5 +1,8 @@
 """Review: a wave of copies is one line with one button, and one undo takes it back."""
 
+import pytest
+
+from components.review import waves
 from store.library import Library
 from tests.pages.conftest import finish_jobs, opened, press, words
 from tests.store.conftest import address, coin
@@ -23,3 +26,14 @@ def test_a_wave_is_rejected_by_one_button_and_comes_back(library: Library) -> No
     assert "coins like" not in words(opened("review", pending_words="fish")), (
         "a filtered page is another question"
     )
+
+
+def test_the_next_wave_is_shown_as_soon_as_the_largest_are_settled(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waves, "_SHOWN", 1)
+    library.add([copied(number, of=number % 2, ticker=f"T{number}") for number in range(1, 24)])
+    library.duplicates.examine()
+    press(opened("review"), "Reject 11")
+    finish_jobs()
+    assert "10 coins like" in words(opened("review"))
