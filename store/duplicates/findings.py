@@ -347,11 +347,11 @@ def _shared(
     chosen = None if among is None else json.dumps([*among])
     for row in _others(db, own, "r.image_hash = ?", own["image_hash"], chosen):
         yield row, "exact picture", _CERTAINTY["exact picture"]
-    for one in _near(db, own["image_hash"]) if near is None else near:
-        if one.image_hash != own["image_hash"]:
-            kind, sure = of_print(one)
-            for row in _others(db, own, "r.image_hash = ?", one.image_hash, chosen):
-                yield row, kind, sure
+    near = sorted(_near(db, own["image_hash"]) if near is None else near, key=lambda one: one.distance)
+    prints = {one.image_hash: of_print(one) for one in near if one.image_hash != own["image_hash"]}
+    pictures = "r.image_hash IN (SELECT value FROM json_each(?))"
+    for row in _others(db, own, pictures, json.dumps([*prints]), chosen) if prints else ():
+        yield row, *prints[row["image_hash"]]
     for what, same, confusable in _WORDS:
         if own[what]:
             for row in _others(db, own, f"s.{what}_skeleton = ?", own[f"{what}_skeleton"], chosen):
@@ -364,7 +364,7 @@ def _others(
 ) -> list[sqlite3.Row]:
     only = "AND r.address IN (SELECT value FROM json_each(?))" if chosen is not None else f"LIMIT {MOST}"
     return db.execute(
-        "SELECT r.address, r.name AS shown, r.ticker AS shown_ticker, r.tier, s.name, s.ticker "
+        "SELECT r.address, r.image_hash, r.name AS shown, r.ticker AS shown_ticker, r.tier, s.name, s.ticker "
         f"FROM records r JOIN spellings s ON s.record = r.id WHERE {where} AND r.id <> ? {only}",
         [value, own["id"], *([chosen] if chosen is not None else [])],
     ).fetchall()
