@@ -9,7 +9,7 @@ import streamlit as st
 from components.grid import KEEP, Mark, show_cards, tools_place, verbs
 from components.review.verbs import ELSEWHERE
 from components.shell import format
-from components.shell.page import address
+from components.shell.page import address, places
 from components.shell.page.streamlit_style import BAR
 from components.shell.session import presenter
 from store import Library, MemedexError, Record
@@ -38,7 +38,9 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
     except MemedexError as error:
         st.info(f"{format.capital(format.plain(str(error), limit=200))}.", icon=":material/search_off:")
         return
-    with place:
+    with place, st.container(horizontal=True, gap="small"):
+        if found.folded:
+            st.page_link(**places.all_coins(f"family:{found.first.address}"), label=f"All {found.count:,}")
         st.download_button(
             "Download", json.dumps(families.table(found), ensure_ascii=False, indent=2), "family.json",
             "application/json", icon=":material/download:", type="tertiary", on_click="ignore",
@@ -51,12 +53,16 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
 
     def mark(record: Record) -> Mark:
         one = members[record.address]
-        return {"label": f"{families.day(one.created_at)} · {one.standing}", "tone": record.tier}
+        said = f"{families.day(one.created_at)} · {one.standing}"
+        more = found.folded.get(one.address, 0)
+        return {"label": f"{said} · {more:,} more below" if more else said, "tone": record.tier}
 
-    hidden = found.count - len(tree)
+    hidden = sum(found.folded.values())
     show_cards(
         KEY, library, [there[branch.member.address] for branch in tree],
         actions=[KEEP, *(replace(one, leaves=False) for one in verbs())] if len(tree) > 1 else verbs(),
         handlers=ELSEWHERE, mark=mark, order=f"family {asked}", branches=tree,
-        counted=f"{format.counted(found.count, 'coin')}, the oldest {len(tree):,} shown" if hidden else "",
+        counted=f"{format.counted(found.count, 'coin')}: the oldest {len(tree):,}, {hidden:,} counted below them"
+        if hidden
+        else "",
     )  # fmt: skip

@@ -5,9 +5,11 @@ table     a family for programs
 check     what the library knows of an address, a ticker, a name or a picture, in sentences
 """
 
+import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +22,7 @@ from store.errors import UnknownRecord
 from store.reading.reader import Reader
 from store.records import Tier
 
-MOST = 60  # coins of a tree, the oldest; the rest is counted
+MOST = 60  # coins of a tree, the oldest; the rest is counted below those
 _NO_EDGE = ("by way of others",)  # of a coin that no earlier one is like
 _FOUND = 10  # coins that a check tells of
 _DONE = {
@@ -32,6 +34,15 @@ _DONE = {
     "same ticker": "same ticker",
 }
 _DRAWN = {_DONE["near picture"], _DONE["mirrored"], _DONE["similar embedding"]}
+
+
+_NEAREST = """
+SELECT picture, other, max(sure) FROM (
+    SELECT picture, other, 1 - distance / 256.0 AS sure FROM lookalikes
+    UNION ALL SELECT picture, other, sure FROM likenesses
+) WHERE picture IN (SELECT value FROM json_each(?)) AND other IN (SELECT value FROM json_each(?))
+GROUP BY picture
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,7 @@ class Family:
 
     members: tuple[Member, ...]
     count: int  # of all of them
+    folded: Mapping[str, int] = field(default_factory=dict)  # the coins left out below each, by its address
 
     @property
     def first(self) -> Member:
@@ -148,8 +160,21 @@ def family(reader: Reader, asked: str) -> Family:
             shown += [row for row in rows if row["address"] == address]
         place = _places(shown)
         members = [_kin(db, row, place, rows[0]["address"]) for row in shown]
+        folded = Counter(_nearest(db, [row for row in rows[MOST:] if row["address"] not in place], shown))
     pictures = {row["address"]: row["image_hash"] for row in shown}
-    return Family(tuple(_with_colours(reader, one, pictures) for one in members), len(rows))
+    return Family(tuple(_with_colours(reader, one, pictures) for one in members), len(rows), folded)
+
+
+def _nearest(
+    db: sqlite3.Connection, rest: Sequence[sqlite3.Row], shown: Sequence[sqlite3.Row]
+) -> Iterator[str]:
+    """Of each other coin the shown one whose picture is nearest to its own; the first where none is."""
+    owner = {row["image_hash"]: row["address"] for row in reversed(shown)}  # the oldest of one picture
+    pictures = [json.dumps([*{row["image_hash"] for row in rows}]) for rows in (rest, shown)]
+    near = {row[0]: row[1] for row in db.execute(_NEAREST, pictures)} if rest else {}
+    for row in rest:
+        picture = row["image_hash"]
+        yield owner.get(picture) or owner.get(near.get(picture, ""), shown[0]["address"])
 
 
 def _with_colours(reader: Reader, one: Member, pictures: Mapping[str, str]) -> Member:

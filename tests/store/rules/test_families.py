@@ -127,7 +127,7 @@ def test_a_picture_is_told_with_the_coins_that_have_one_like_it(dogs: Library) -
         families.check_picture(dogs, b"text")
 
 
-def test_a_wave_of_one_picture_is_found_at_once_and_its_tree_has_a_limit(library: Library) -> None:
+def test_a_wave_of_one_picture_is_found_at_once_and_the_rest_of_its_tree_is_folded(library: Library) -> None:
     library.add([copied(number, of=1) for number in range(1, families.MOST + 21)])
     assert len(found(library, f"family:{ORIGINAL}")) == families.MOST + 20
     newest = address(families.MOST + 20)
@@ -135,6 +135,7 @@ def test_a_wave_of_one_picture_is_found_at_once_and_its_tree_has_a_limit(library
     assert (tree.count, len(tree.members)) == (families.MOST + 20, families.MOST + 1)
     assert tree.members[-1].address == newest
     assert tree.members[-1].of == ORIGINAL
+    assert tree.folded == {ORIGINAL: 19}
 
 
 def test_a_tree_lists_each_coin_below_the_one_that_it_came_from(dogs: Library) -> None:
