@@ -38,9 +38,10 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
     except MemedexError as error:
         st.info(f"{format.capital(format.plain(str(error), limit=200))}.", icon=":material/search_off:")
         return
-    with place, st.container(horizontal=True, gap="small"):
+    with place, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if found.folded:
-            st.page_link(**places.all_coins(f"family:{found.first.address}"), label=f"All {found.count:,}")
+            link = places.address(places.all_coins(f"family:{found.first.address}"))
+            st.markdown(f"[All {found.count:,}]({link})", width="content")
         st.download_button(
             "Download", json.dumps(families.table(found), ensure_ascii=False, indent=2), "family.json",
             "application/json", icon=":material/download:", type="tertiary", on_click="ignore",
