@@ -63,7 +63,5 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
         KEY, library, [there[branch.member.address] for branch in tree],
         actions=[KEEP, *(replace(one, leaves=False) for one in verbs())] if len(tree) > 1 else verbs(),
         handlers=ELSEWHERE, mark=mark, order=f"family {asked}", branches=tree,
-        counted=f"{format.counted(found.count, 'coin')}: the oldest {len(tree):,}, {hidden:,} counted below them"
-        if hidden
-        else "",
+        counted=f"{format.counted(found.count, 'coin')}, {hidden:,} of them below others" if hidden else "",
     )  # fmt: skip
