@@ -14,6 +14,7 @@ from store.catalog import advice
 from store.catalog.filters import Filter, conditions
 from store.disk.sqlite_values import marks
 from store.duplicates import findings
+from store.lru import LruCache
 from store.reading.reader import Reader
 from store.rules.rule import HELD, Act, Rule
 
@@ -54,6 +55,9 @@ class Facts:
     size: float | None
     holders: float | None
     approved_at: float | None
+
+
+_measured: LruCache[str, tuple[float, float | None, float | None]] = LruCache(16_384)
 
 
 def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -> list[Match]:
@@ -216,8 +220,6 @@ def facts(db: sqlite3.Connection, address: str, before: int = NOW) -> Facts | No
         state = dict(row) if row else None
     if state is None:
         return None
-    row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [state["sidecar_hash"]]).fetchone()
-    sidecar = json.loads(row[0]) if row else {}
     approved = None
     if state["tier"] in ("approved", "library"):
         (approved,) = db.execute(
@@ -225,13 +227,24 @@ def facts(db: sqlite3.Connection, address: str, before: int = NOW) -> Facts | No
             "AND after ->> 'tier' IN ('approved', 'library')",
             [address, before],
         ).fetchone()
-    known = dict(numbers(sidecar))
-    return Facts(
-        float(sidecar.get("created_at") or 0),
-        next((known[name] for name in _SIZES if name in known), None),
-        next((known[name] for name in _HOLDERS if name in known), None),
-        approved,
-    )
+    return Facts(*_measures(db, state["sidecar_hash"]), approved)
+
+
+def _measures(db: sqlite3.Connection, sidecar_hash: str) -> tuple[float, float | None, float | None]:
+    """When a coin was created, its size and its holders, by the hash of its sidecar."""
+    found = _measured.get(sidecar_hash)
+    if found is None:
+        row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [sidecar_hash]).fetchone()
+        sidecar = json.loads(row[0]) if row else {}
+        known = dict(numbers(sidecar))
+        found = (
+            float(sidecar.get("created_at") or 0),
+            next((known[name] for name in _SIZES if name in known), None),
+            next((known[name] for name in _HOLDERS if name in known), None),
+        )
+        if row:
+            _measured[sidecar_hash] = found
+    return found
 
 
 def holds(rule: Rule, own: Facts, other: Facts) -> bool:
