@@ -58,7 +58,7 @@ def _cropped(image: Image.Image) -> Image.Image:
 
 
 _OTHER = "letters in disguise"
-_CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
+CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "mirrored": ImageOps.mirror,
     "recoloured": _recoloured,
     "picture changed": _cropped,
@@ -103,7 +103,7 @@ def _family(number: int, source: demo.DemoCoin, other: demo.DemoCoin) -> Iterato
         return Planted(candidate, made_of, addresses[0], addresses[of] if step else "", done)
 
     yield coin(0, image, 0, "", name, ticker)
-    for step, (done, change) in enumerate(_CHANGES.items(), 1):
+    for step, (done, change) in enumerate(CHANGES.items(), 1):
         yield coin(step, change(image), 0, done)
     yield coin(6, another, 0, _OTHER, name.translate(_LETTERS), ticker)
     yield coin(7, _lettered(ImageOps.mirror(image)), 1, "other lettering")

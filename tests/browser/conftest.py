@@ -182,6 +182,7 @@ def _run_server(
     model: bool = False,
     looks: Literal["", "for copies", "all"] = "",
     demo: Sequence[str] = (),
+    later: float = 0.0,
     **settings: str,
 ) -> Iterator[Server]:
     below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
@@ -193,6 +194,7 @@ def _run_server(
         model=model,
         looks=looks,
         demo=demo,
+        later=later,
     )
     server.kill, server.pid = process.kill, process.pid or 0
     listens = threading.Event()

@@ -6,6 +6,7 @@ Importing takes more than a second of processor time, and about fifty servers ar
 import atexit
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -62,16 +63,18 @@ def start(
     model: bool,
     looks: str,
     demo: Sequence[str],
+    later: float,
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
     Without Chroma, which no page reads, without loading the embedding model before somebody searches, and
     without reading, embedding and comparing pictures in the background: each takes longer than most tests.
-    If `demo` names coins, the demo library has no others.
+    If `demo` names coins, the demo library has no others. Its clock is so many seconds `later`.
     """
     reads, writes = _processes.Pipe(duplex=False)
     process = _processes.Process(
-        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, looks, demo, writes)
+        target=_run,
+        args=([*arguments], {**os.environ, **settings}, chroma, model, looks, demo, later, writes),
     )
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()  # else it would run our main module, which after a test of a page is that page
@@ -88,6 +91,7 @@ def _run(
     model: bool,
     looks: str,
     demo: Sequence[str],
+    later: float,
     writes: Connection,
 ) -> None:
     os.chdir(PROJECT)
@@ -105,6 +109,9 @@ def _run(
     from store.jobs.background_worker import Worker
     from tests.resting_workers import wake_comparing, wake_others
 
+    if later:
+        now = time.time
+        time.time = lambda: now() + later
     if demo:
         few = [entry for entry in store.demo.entries() if entry.address in demo]
         store.demo.entries = lambda folder: few
