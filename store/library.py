@@ -29,7 +29,7 @@ from store.writing import edits, transitions, trash
 from store.writing.journal import Journal
 from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
-from store.writing.transitions import Move, Transitions
+from store.writing.transitions import Move, Note, Obstacle, Transitions
 from store.writing.trash import Trash
 from store.writing.undo import RecordReversal
 
@@ -118,6 +118,27 @@ class Library(Reader):
     ) -> Outcome:
         """Run one part of a decision that is too large for one call; finished records are skipped."""
         return self._transitions.move(verb, addresses, actor=actor, reason=reason, decision=decision)
+
+    def note(
+        self,
+        verb: Note,
+        addresses: Sequence[str],
+        *,
+        reason: str = "",
+        obstacle: Obstacle = lambda db, address: "",
+        actor: str = "",
+        decision: str | None = None,
+    ) -> Outcome:
+        """Record what a person says of records, which changes nothing of them (`rules/second_opinions.py`).
+
+        Those are refused for which `obstacle`, asked within the transaction, gives a reason.
+        """
+        outcome = Outcome()
+        decided = self.catalog.decide(verb, actor=actor, reason=reason, id=decision)
+        if decision:
+            self._transitions.check_not_undone(decision)
+        self._transitions.note(decided, addresses, outcome, obstacle=obstacle)
+        return outcome
 
     # -- verbs that change what a record says --------------------------------------------------------------
 

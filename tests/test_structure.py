@@ -40,6 +40,7 @@ store/rules
 store/rules/preview store/rules/keeping store/rules/publishing store/rules/waves
 store/rules/evidence
 store/rules/copilot
+store/rules/second_opinions
 store/rules/past store/rules/families store/rules/signals
 store/rules/matching
 store/library

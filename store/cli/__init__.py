@@ -10,7 +10,7 @@ from store.cli.verbs import Verbs, app, group, program, text_memory
 # Importing them declares their verbs, in the order in which the help lists them.
 # isort: off
 from store.cli import server, exchange, inspecting, decisions, rules, copilot, search, models  # noqa: F401
-from store.cli import jobs, maintenance  # noqa: F401
+from store.cli import second_opinions, jobs, maintenance  # noqa: F401
 # isort: on
 
 

@@ -263,6 +263,13 @@ def copilot_of_library(
     context.obj = Common(root, actor, json).over(context.obj)
 
 
+def opinions_of_people(
+    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
+) -> None:
+    """Decisions that are asked again of another person."""
+    context.obj = Common(root, actor, json).over(context.obj)
+
+
 def verb(*names: str, of: typer.Typer = app) -> Callable[[Function], Function]:
     """Declare a function as the verb of the first name, which the others mean as well."""
 

@@ -7,7 +7,8 @@ preview     what a rule would do, beside what people decided
 keeping     the job that keeps one coin of a pair, with what the other knew
 running     a run: one decision, by a person or by the rule itself
 copilot     the co-pilot, which acts as a rule does; `learning` is its arithmetic, `signals` what it looks at
+second_opinions  decisions asked again of another person, and how alike people decide
 waves       many coins of one family that arrived within an hour
 """
 
-__all__ = ["copilot", "families", "matching", "preview", "rule", "running", "waves"]
+__all__ = ["copilot", "families", "matching", "preview", "rule", "running", "second_opinions", "waves"]

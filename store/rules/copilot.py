@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from store.reading.reader import Reader
 from store.records import Record
 from store.rules import learning, past, signals
 from store.rules.learning import Learner, Promise, Signal
-from store.rules.past import Decided
+from store.rules.past import Decided, Said
 from store.rules.rule import COPILOT, Rule
 from store.rules.signals import Moment
 
@@ -51,8 +51,6 @@ _COPY: Mapping[str, str] = {  # by the kind of a finding: what an earlier coin h
     "same ticker": "the same ticker",
     "confusable ticker": "a ticker that reads alike",
 }
-
-Said = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,21 +33,24 @@ _TABLES = (
     "unfit",
     "history",
 )
-_PEOPLE = (  # events that neither a rule, an agent nor the program itself made
+PEOPLE = (  # events that neither a rule, an agent nor the program itself made
     f"who NOT GLOB ? AND who NOT IN ({marks(history.NOBODY)}) "
     f"AND decision NOT IN (SELECT substr(key, {len(matching.RUN) + 1}) FROM meta WHERE key GLOB ?)"
 )
-_OF_PEOPLE = [AGENTS, *history.NOBODY, f"{matching.RUN}*"]
+OF_PEOPLE = [AGENTS, *history.NOBODY, f"{matching.RUN}*"]
 _LAST = (  # of each coin the last decision of people in review that stands
     "SELECT max(id) AS id FROM history WHERE {among} at >= ? AND verb IN ('approve', 'reject', 'delete') "
     "AND before ->> 'tier' = 'pending' AND after ->> 'tier' IN ('approved', 'trash') "
-    f"AND {_PEOPLE} AND decision NOT IN {history.UNDONE} GROUP BY address ORDER BY id DESC LIMIT ?"
+    f"AND {PEOPLE} AND decision NOT IN {history.UNDONE} GROUP BY address ORDER BY id DESC LIMIT ?"
 )
 _AMONG = "address IN (SELECT value FROM json_each(?)) AND"
 _TIER = (  # where people left the coin: what others did to it later is no word of theirs
-    f"(SELECT after ->> 'tier' FROM history WHERE address = h.address AND id >= h.id AND {_PEOPLE} "
+    f"(SELECT after ->> 'tier' FROM history WHERE address = h.address AND id >= h.id AND {PEOPLE} "
     "ORDER BY id DESC LIMIT 1)"
 )
+
+
+Said = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,10 @@ class Decided:
     """What a person decided about one coin in review."""
 
     event: int  # its number in the history
+    decision: str
     address: str
-    was: Literal["approved", "rejected"]
+    was: Said  # as people have left it, such as by settling a disagreement
+    said: Said  # by this decision itself
     reason: str
     actor: str
     at: float  # UNIX seconds
@@ -82,9 +87,10 @@ def decided(
     """
     last = _LAST.format(among="" if among is None else _AMONG)
     found = reader.catalog.rows(
-        f"SELECT h.*, {_TIER} AS tier FROM ({last}) last JOIN history h ON h.id = last.id "
+        f"SELECT h.*, h.after ->> 'tier' AS first, {_TIER} AS tier "
+        f"FROM ({last}) last JOIN history h ON h.id = last.id "
         "JOIN records r ON r.address = h.address WHERE r.tier <> 'pending' ORDER BY h.id DESC",
-        [*_OF_PEOPLE, *([] if among is None else [json.dumps([*among])]), since, *_OF_PEOPLE, most],
+        [*OF_PEOPLE, *([] if among is None else [json.dumps([*among])]), since, *OF_PEOPLE, most],
     )
     made = []
     for row in found:
@@ -92,9 +98,18 @@ def decided(
             continue
         before = state_from(read_json(row["before"], "an event"))
         assert before, "a coin in review"
-        was: Literal["approved", "rejected"] = "rejected" if row["tier"] == "trash" else "approved"
-        made.append(Decided(row["id"], row["address"], was, row["reason"], row["who"], row["at"], before))
+        made.append(
+            Decided(
+                row["id"], row["decision"], row["address"], said(row["tier"]), said(row["first"]),
+                row["reason"], row["who"], row["at"], before,
+            )
+        )  # fmt: skip
     return made
+
+
+def said(tier: str) -> Said:
+    """What was decided about a coin that went from review to this tier."""
+    return "rejected" if tier == "trash" else "approved"
 
 
 def meant(reader: Reader, rule: Rule, cases: Sequence[Decided]) -> set[str]:

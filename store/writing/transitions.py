@@ -2,16 +2,20 @@
 
 import contextlib
 import json
+import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
-from store.catalog import blockers, history
-from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.catalog import blockers, history, rows
+from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.files import content_hash
+from store.disk.sqlite import not_written
 from store.errors import InvalidRecord, Superseded
-from store.operations import CaptionSource, Change, DecisionIntent, State
-from store.outcome import Outcome
+from store.operations import CaptionSource, Change, DecisionIntent, Operation, State
+from store.outcome import Outcome, Refusal
 from store.progress import Progress, batches
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.writing.journal import CHANGED_MEANWHILE
@@ -22,7 +26,10 @@ OPERATION = 256  # records of one operation
 EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
 
 # Where each verb takes a record from, and where to.
-Move = Literal["approve", "return", "reject", "promote", "degrade", "delete", "restore"]
+Move = Literal[
+    "approve", "return", "reject", "promote", "degrade", "delete", "restore", "settle approve",
+    "settle reject",
+]  # fmt: skip
 _MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
     "approve": (("pending",), "approved"),
     "return": (("approved",), "pending"),
@@ -31,7 +38,12 @@ _MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
     "degrade": (("library",), "approved"),
     "delete": (("pending", "approved", "library"), "trash"),
     "restore": (("trash",), None),
+    "settle approve": (("trash",), "approved"),
+    "settle reject": (("approved", "library"), "trash"),
 }
+# Verbs that change nothing of a record: what people say of it.
+Note = Literal["second approve", "second reject", "settle approve", "settle reject"]
+Obstacle = Callable[[sqlite3.Connection, str], str]  # why a record may not be noted, "" if it may
 _IS: Mapping[Tier, str] = {
     "pending": "in review",
     "approved": "approved",
@@ -116,6 +128,51 @@ class Transitions:
             self._carry_out_in_turn(decided, batch, rewritten, outcome)
         outcome.done += done
         return outcome
+
+    def note(
+        self,
+        decision: DecisionIntent,
+        addresses: Sequence[str],
+        outcome: Outcome,
+        *,
+        obstacle: Obstacle = lambda db, address: "",
+    ) -> bool:
+        """Enter into the history what a person says of these records; False: the disk refused all of it.
+
+        No file changes with it, so that one transaction does it, within which `obstacle` is asked.
+        """
+        self._catalog.check_writable()
+        refused, noted = list[Refusal](), list[Change]()
+        try:
+            with self._catalog.writing() as db:
+                done = history.of_decision(db, decision.id, among=addresses)
+                for address in addresses:
+                    if address in done:
+                        continue
+                    row = db.execute("SELECT * FROM records WHERE address = ?", [address]).fetchone()
+                    if reason := obstacle(db, address) if row else "no record has this address":
+                        refused.append(Refusal(address, reason))
+                    else:
+                        state = rows.state_of(row)
+                        noted.append(Change(address, state, state))
+                if noted:
+                    at = time.time() if decision.moment is None else decision.moment
+                    operation = Operation(
+                        uuid4().hex, decision.id, decision.verb, decision.actor, at, tuple(noted),
+                        decision.reason, decision.reverses,
+                    )  # fmt: skip
+                    history.record(db, operation)
+                    next_generation(db)
+        except DISK_ERRORS as error:
+            outcome.failure = str(not_written(error, str(error)))
+            outcome.refused += [Refusal(address, outcome.failure) for address in addresses]
+            return False
+        outcome.refused += refused
+        if done or noted:
+            outcome.done += [*done, *(change.address for change in noted)]
+            outcome.decision = decision.id
+            self._changed()
+        return True
 
     def apply(
         self,

@@ -44,7 +44,7 @@ class RecordReversal:
 
         def reversed_(record: Record, state: State) -> State:
             event = goals[record.address]
-            if state == event.before:
+            if event.before in (state, event.after):  # it is so already, or only said something
                 return state
             if state != event.after:
                 raise InvalidRecord(f"it was changed since; {decision.verb} would lose that")
@@ -62,6 +62,10 @@ class RecordReversal:
                 return False
             self._pass_over(chosen, outcome)
             return True
+        if left and all(event.before == event.after for event in events):  # something was said, no more
+            if not self._transitions.note(decision, left, outcome):
+                return False
+            left = []
         done = 0
         for batch in batches(left, transitions.OPERATION, progress):
             done += len(batch)

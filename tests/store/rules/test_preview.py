@@ -16,7 +16,9 @@ DAY = 86_400
 
 
 def said(number: int, was: str) -> Decided:
-    return Decided(number, address(number), was, "", "ann", float(number), State("pending", "", "", None))  # type: ignore[arg-type]
+    return Decided(
+        number, "", address(number), was, was, "", "ann", float(number), State("pending", "", "", None)
+    )  # type: ignore[arg-type]
 
 
 def test_people_who_decided_as_the_rule_would_agree_with_it() -> None:

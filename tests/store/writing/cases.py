@@ -86,6 +86,13 @@ CASES = {
     "degrade": Case(lambda library: library.degrade(PROMOTED)),
     "delete": Case(lambda library: library.delete([*PENDING, *PROMOTED])),
     "restore": Case(lambda library: library.restore(TRASH)),
+    "settle": Case(lambda library: library.move("settle reject", [*APPROVED, *PROMOTED], decision="settled")),
+    "say what was thought of a coin": Case(
+        lambda library: library.note("second reject", [*APPROVED, *TRASH])
+    ),
+    "undo what was said": Case(
+        lambda library: library.undo(), lambda library: library.note("second reject", [*APPROVED, *TRASH])
+    ),
     "empty the trash": Case(empty_the_trash, erases=True),
     "empty the trash of what was in the library": Case(
         empty_the_trash, lambda library: library.delete(PROMOTED), erases=True
