@@ -5,14 +5,14 @@ from functools import partial
 import streamlit as st
 
 from components.grid import browse, no_matches, show_view, verbs
-from components.review import copilot, promote, rules, waves
+from components.review import copilot, promote, rules, second_opinions, waves
 from components.review.verbs import handlers
 from components.shell import format
 from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
 from store import Filter, Library
 
-VIEWS = ("Coins", "Rules", "Co-pilot")
+VIEWS = ("Coins", "Rules", "Co-pilot", "Second opinions")
 
 
 def _coins(library: Library) -> None:
@@ -45,9 +45,10 @@ def _nothing_waits(library: Library) -> None:
 
 
 view = views.shown(VIEWS)
-library = open_page("Review", is_grid=view == "Coins")
-if view == "Coins":
+library = open_page("Review", is_grid=view in ("Coins", "Second opinions"))
+of_person = VIEWS if library.can_write else VIEWS[:-1]  # what others are asked is not for viewers
+if view == "Coins" or view not in of_person:
     _coins(library)
 else:
-    views.choose(VIEWS)
-    {"Rules": rules.show, "Co-pilot": copilot.show}[view](library)
+    views.choose(of_person)
+    {"Rules": rules.show, "Co-pilot": copilot.show, "Second opinions": second_opinions.show}[view](library)

@@ -1,7 +1,7 @@
 """All of one coin: what its panel shows, and the coins that it may be a copy of."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from store import Library, Reader, Record, Suspect
 from store.catalog import confusables
 from store.errors import UnknownRecord
 from store.records import UNFIT, Tier, is_made_up
-from store.rules import copilot, families
+from store.rules import copilot, families, second_opinions
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 _PLACES: Mapping[Tier, str] = {
@@ -26,6 +26,12 @@ _PLACES: Mapping[Tier, str] = {
     "approved": "Open in Approved",
     "library": "Open in Library",
     "trash": "Open among the rejected",
+}
+# In place of what would tell a person who is asked about a coin again what was decided.
+_BLIND = {
+    "family": None,
+    "copilot": None,
+    "history": [{"what": "You are asked about this coin: its past shows after your answer", "when": ""}],
 }
 
 
@@ -42,14 +48,16 @@ def answer(library: Library, question: CoinQuestion, _: Sender) -> object:
     Raises UnknownRecord and InvalidRecord.
     """
     record = library.get(question.address)
-    unfit = library.unfit.pictures()
+    if asked := second_opinions.asked(library, among=[record.address]).get(record.address):
+        record = second_opinions.as_decided(library, asked)
+        place, link, mark = "Give a second opinion", places.SECOND_OPINIONS, None
+    else:
+        link = places.coin(record.address, record.tier)
+        place, mark = _PLACES[record.tier], tier_mark(record)
     return {
-        "card": card(library, record, unfit=unfit, mark=tier_mark(record)),
-        "place": {
-            "label": _PLACES[record.tier],
-            "href": places.address(places.coin(record.address, record.tier)),
-        },
-        "detail": detail(library, record),
+        "card": card(library, record, unfit=library.unfit.pictures(), mark=mark),
+        "place": {"label": place, "href": places.address(link)},
+        "detail": detail(library, record) | (_BLIND if asked else {}),
         "comparison": comparison(library, record),
     }
 
@@ -161,19 +169,26 @@ def _name(library: Reader, one: families.Member) -> str:
 
 
 def comparison(library: Reader, own: Record) -> dict[str, Any]:
-    """The coin's suspects, those without a verdict first."""
-    suspects = sorted(library.duplicates.of(own.address), key=lambda suspect: suspect.judgement is not None)
-    return {
-        "others": [
-            side for suspect in suspects[:_COMPARED] if (side := _side(library, own, suspect)) is not None
-        ],
-        "count": len(suspects),
-    }
+    """The coin's suspects, those without a verdict first; no verdict on one that is asked about blind."""
+    suspects = library.duplicates.of(own.address)
+    asked = second_opinions.asked(library, among=[own.address, *(suspect.other for suspect in suspects)])
+    if asked:
+        suspects = [
+            suspect
+            if asked.keys().isdisjoint((own.address, suspect.other))
+            else replace(suspect, judgement=None)
+            for suspect in suspects
+        ]
+    suspects = sorted(suspects, key=lambda suspect: suspect.judgement is not None)
+    sides = (_side(library, own, suspect, asked.get(suspect.other)) for suspect in suspects[:_COMPARED])
+    return {"others": [side for side in sides if side is not None], "count": len(suspects)}
 
 
-def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | None:
+def _side(
+    library: Reader, own: Record, suspect: Suspect, asked: second_opinions.Decided | None
+) -> dict[str, Any] | None:
     try:
-        other = library.get(suspect.other)
+        other = second_opinions.as_decided(library, asked) if asked else library.get(suspect.other)
     except UnknownRecord:  # gone since
         return None
     own, other = safe_mode.shown(library, own), safe_mode.shown(library, other)
@@ -189,7 +204,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "tickers": [_pieces(side) for side in tickers],
         "tier": other.tier,
         "place": format.TIERS[other.tier],
-        "since": _since(library, other),
+        "since": "" if asked else _since(library, other),
         "picture": pictures.address(library, other.image_hash),
         "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
         "findings": [shared for kind, (_, shared, _) in SHARED.items() if kind in kinds],

@@ -27,6 +27,7 @@ from store.catalog import history
 from store.disk import files
 from store.errors import LoginEnded, NothingToUndo, NotWritten, UnknownRecord
 from store.records import MAX_FACET, REQUIRED_FACETS, Tier
+from store.rules import second_opinions
 from store.tasks import undo
 
 log = logging.getLogger(__name__)
@@ -91,6 +92,18 @@ _VERBS: Mapping[str, Callable[[Library, Decision], Outcome]] = {
     "flag": lambda library, one: library.flag(one.addresses, _FLAGS.get(one.reason), decision=one.id),
     "judge": lambda library, one: library.duplicates.judge(
         "".join(one.addresses[:1]), one.reason, one.others, decision=one.id
+    ),
+    "second approve": lambda library, one: second_opinions.answer(
+        library, one.addresses, "approved", decision=one.id
+    ),
+    "second reject": lambda library, one: second_opinions.answer(
+        library, one.addresses, "rejected", reason=one.reason, decision=one.id
+    ),
+    "settle approve": lambda library, one: second_opinions.settle(
+        library, one.addresses, "approved", decision=one.id
+    ),
+    "settle reject": lambda library, one: second_opinions.settle(
+        library, one.addresses, "rejected", reason=one.reason, decision=one.id
     ),
     "undo": lambda library, one: _take_back(library, one),
     "redo": lambda library, one: _take_back(library, one),

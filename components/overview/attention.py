@@ -8,6 +8,7 @@ from components.shell.page import places
 from components.shell.session import resources
 from store import Filter, Library
 from store.jobs import background_worker
+from store.rules import second_opinions
 
 _MOST = 3
 _REVIEW, _CAPTIONS = places.to("Review"), places.to("Captions")
@@ -36,10 +37,12 @@ def _needs(library: Library) -> list[tuple[str, str, places.Link, str]]:
     ready, promoted = promote.ready(library)
     uncaptioned = library.count(Filter(tier="approved", captioned=False, troubled=False))
     blocked = library.count(Filter(tier="approved", troubled=True))
+    opinions = len(second_opinions.asked(library))
     failing = ", ".join(one.worker for one in background_worker.faults())
     faults = (("A change is stuck:", status.stuck), ("Background work fails:", failing))
     todo = (
         (counts["pending"], "to review", "Review", _REVIEW, ":material/inbox:"),
+        (opinions, "for your second opinion", "Answer", places.SECOND_OPINIONS, ":material/group:"),
         (uncaptioned, "to caption", "Caption", _CAPTIONS, ":material/edit_note:"),
         (blocked, "could not be promoted", "Show", _APPROVED, ":material/error:"),
         (ready, "ready to promote", "Promote", _APPROVED, ":material/task_alt:"),

@@ -33,6 +33,10 @@ VERBS = {  # as they read in a history
     "taxonomy": "edited the taxonomy",
     "replace": "replaced words in",
     "judge": "judged",
+    "second approve": "second opinion: approved",
+    "second reject": "second opinion: rejected",
+    "settle approve": "settled as approved",
+    "settle reject": "settled as rejected",
     "undo": "undid",
     "redo": "redid",
     "move aside": "moved aside",
@@ -57,7 +61,10 @@ VERBS = {  # as they read in a history
     "forget": "deleted for good:",
     "adopt": "adopted",
 }
-_AROUND = {"return": "returned {} to review", "degrade": "removed {} from the library"}
+_AROUND = {
+    "return": "returned {} to review", "degrade": "removed {} from the library",
+    "settle approve": "settled {} as approved", "settle reject": "settled {} as rejected",
+}  # fmt: skip
 
 # One colour of the theme for each tier, in cards, charts and chips.
 TIER_COLORS = {"pending": "blue", "approved": "yellow", "library": "green", "trash": "red"}

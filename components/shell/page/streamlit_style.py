@@ -147,7 +147,8 @@ GRID_PAGE = """<style>
 .st-key-memedex-bar .memedex-views {flex-wrap: nowrap; border: 0}
 .st-key-memedex-tools {flex: 1 1 0 !important; min-width: 44px !important}
 [data-testid=stLayoutWrapper]:has(> .st-key-memedex-pages) {order: 1; align-items: center; margin-top: 16px}
-.stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 46px}
+.stApp:has([data-testid=stExpandSidebarButton]) :is(.st-key-memedex-bar,
+  :not(.st-key-memedex-bar *) > .memedex-views) {padding-left: 46px}
 [data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
 @media (max-width: 1400px) {
 .st-key-memedex-bar:has(.st-key-search-well) {flex-wrap: wrap}

@@ -11,6 +11,7 @@ from components.grid.coin import comparison, detail
 from components.shell.session import resources
 from components.shell.session.tokens import token
 from store.library import Library
+from store.rules import second_opinions
 from store.runtime import open_library
 from tests.components.conftest import Client
 from tests.components.grid.decisions import decide, entry
@@ -86,3 +87,27 @@ def test_the_panel_says_who_was_first_of_the_family(library: Library) -> None:
     assert told["edge"].startswith("picture changed, ")
     assert detail(library, library.get(ORIGINAL))["family"]["label"].startswith("This coin was first")
     assert detail(library, library.get(address(2)))["family"] is None
+
+
+def test_who_is_asked_about_a_coin_again_is_not_told_what_was_decided(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.duplicates.judge(COPY, "copy of", [ORIGINAL], actor="ann")
+    library.comment([ORIGINAL], "a scam, I reject it", actor="ann")
+    second_opinions.set_share(library, 100, actor="ann")
+    coin = told(library, monkeypatch, ORIGINAL)
+    for word in ("ann", "scam", "rejected", "trash"):
+        assert word not in coin.text.casefold()
+    assert coin.json()["place"] == {
+        "label": "Give a second opinion",
+        "href": "review?view=Second+opinions",
+    }
+    copy = told(library, monkeypatch, COPY).json()["comparison"]["others"][0]
+    assert (copy["address"], copy["tier"], copy["since"], copy["verdict"]) == (ORIGINAL, "pending", "", None)
+
+    second_opinions.answer(library, [ORIGINAL], "approved")
+    coin = told(library, monkeypatch, ORIGINAL).json()
+    what = [event["what"] for event in coin["detail"]["history"]]
+    assert what[0].startswith("Second opinion: approved by ")
+    assert "Rejected by ann: scam" in what
+    assert coin["comparison"]["others"][0]["verdict"] == "copied by"
