@@ -273,7 +273,8 @@ _WHITE = np.array([0.9505, 1, 1.089])
 def colour_shares(picture: Image.Image) -> Floats:
     """(11,): the share of each colour, in the order of COLOURS; they add up to 1."""
     small = np.asarray(picture.resize((_SIDE, _SIDE), Image.Resampling.BOX)).reshape(-1, 3)
-    distances = ((_lab(small)[:, None] - _lab(np.array(list(COLOURS.values())))) ** 2).sum(axis=-1)
+    colours = _lab(np.array(list(COLOURS.values())))
+    distances = (colours**2).sum(axis=1) - 2 * _lab(small) @ colours.T  # less each pixel's own square
     return np.bincount(distances.argmin(axis=1), minlength=len(COLOURS)) / len(small)
 
 
