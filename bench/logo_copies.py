@@ -177,6 +177,15 @@ GROUPS: dict[str, dict[str, Change]] = {
         "30 %, a sign": partial(sticker, share=0.3, shape="sign", at=(0.5, 0.75)),
         "40 %, a face": partial(sticker, share=0.4, shape="face", at=(0.65, 0.4)),
     },
+    "mirrored parts": {
+        "caption below": lambda image: caption(
+            ImageOps.mirror(image), above=False, face=SERIF, size=36, paper="black", ink="white"
+        ),
+        "70 % of its middle": lambda image: centre(ImageOps.mirror(image), 0.7),
+        "in a window, 60 %": lambda image: window(
+            ImageOps.mirror(image), share=0.6, bar="#202124", paper=DARK, at=(0.3, 0.4)
+        ),
+    },
     "as before": {
         "mirrored": ImageOps.mirror,
         "hue turned 120°": partial(hue_turned, degrees=120),

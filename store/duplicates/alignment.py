@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.float64]
 
-SCHEME = "aligned v1"
+SCHEME = "aligned v2"
 _SMALL, _LARGE = 32, 96  # pixels of a side: to begin on, and to compare on
 _DECODED = 128
 _STEPS = {_SMALL: 6, _LARGE: 8}
@@ -45,7 +45,8 @@ _NOISE = 0.5  # of a standard deviation: pixels that differ by more pull less
 _CERTAIN = 0.85  # a share that needs no second try …
 _ALIGNED = 0.9  # … and a correlation of the whole that no other start improves
 _MIDDLE = 0.64  # radius of the middle of a picture, where half its side is 1
-_SOME = 20  # places of 96 × 96 that say something
+_SOME, _ENOUGH = 20, 150  # places of 96 × 96 that say something, and that do on one side of the middle
+_BEYOND = 0.15  # of half the side: from here a place lies on one side
 _TONES = (0, 1)  # luma; and lightness, which a turned hue leaves as it was
 
 
@@ -94,13 +95,21 @@ def agreement(one: PictureViews, other: PictureViews) -> float:
     return share if share >= _CERTAIN else max(share, _agreement(other, one))
 
 
-def agreement_in_place(one: PictureViews, other: PictureViews) -> float:
-    """The share, 0 to 1, of the places in the middle that agree, of two that lie nearly the same already.
+def agreement_in_place(one: PictureViews, other: PictureViews) -> tuple[float, float]:
+    """The shares, 0 to 1, of the places in the middle that agree, of two that lie nearly the same already.
 
-    All places if there is nothing in the middle. Coins of one series share their frame, and a sticker or a
-    caption that hides as much seldom hides the middle.
+    Of all of them, of all places if there is nothing in the middle; and of those on one side of it, the side
+    that agrees best. Coins of one series share their frame, but hardly half of their signs; a sticker or a
+    word leaves one side as it was.
     """
-    return max(_agreement_of(tone, one, other, _STARTS[:1], part=_MIDDLE)[0] for tone in _TONES)
+    shares, sides = [0.0], [0.0]
+    for tone in _TONES:
+        aligned, _ = _aligned(tone, one, other, _STARTS[:1])
+        if aligned is not None:
+            alike, counts = _compared(one.large[tone], other.large[tone], aligned)
+            shares.append(_share(alike, counts, part=_MIDDLE))
+            sides.append(_share_of_side(alike, counts))
+    return max(shares), max(sides)
 
 
 def _agreement(one: PictureViews, other: PictureViews) -> float:
@@ -114,17 +123,23 @@ def _agreement(one: PictureViews, other: PictureViews) -> float:
     return best
 
 
-def _agreement_of(
-    tone: int, one: PictureViews, other: PictureViews, starts: Pixels, *, part: float = 1.0
-) -> tuple[float, float]:
+def _agreement_of(tone: int, one: PictureViews, other: PictureViews, starts: Pixels) -> tuple[float, float]:
     """The share of one tone, and how well the whole correlates."""
+    found, fit = _aligned(tone, one, other, starts)
+    return (0.0 if found is None else _share(*_compared(one.large[tone], other.large[tone], found))), fit
+
+
+def _aligned(
+    tone: int, one: PictureViews, other: PictureViews, starts: Pixels
+) -> tuple[Pixels | None, float]:
+    """The map that lays the second over the first, None if none fits; and how well the whole correlates."""
     maps, fits = _fitted(one.small[tone], other.small[tone], starts)
     if fits.max() < _FITS:
-        return 0.0, 0.0
+        return None, 0.0
     [found], [fit] = _fitted(one.large[tone], other.large[tone], maps[[fits.argmax()]])
     if fit <= 0 or not _STRETCH[0] < abs(np.linalg.det(found[:, :2])) < _STRETCH[1]:
-        return 0.0, 0.0
-    return _share(one.large[tone], other.large[tone], found, part=part), float(fit)
+        return None, 0.0
+    return found, float(fit)
 
 
 def _fitted(one: Pixels, other: Pixels, maps: Pixels) -> tuple[Pixels, Pixels]:
@@ -182,11 +197,8 @@ def _standard(values: Pixels, inside: Pixels) -> tuple[Pixels, Pixels]:
     return centred / spread, spread
 
 
-def _share(one: Pixels, other: Pixels, found: Pixels, *, part: float) -> float:
-    """The share of the places with content in either picture at which both correlate.
-
-    Of those in a circle of this radius (half the side is 1), if there are some.
-    """
+def _compared(one: Pixels, other: Pixels, found: Pixels) -> tuple[Pixels, NDArray[np.bool_]]:
+    """(side, side) each: how each place correlates, and whether either picture has content there."""
     from scipy.ndimage import uniform_filter
 
     def mean(values: Pixels) -> Pixels:
@@ -203,10 +215,27 @@ def _share(one: Pixels, other: Pixels, found: Pixels, *, part: float) -> float:
         for image, average in ((one, mine), (laid, theirs))
     )
     alike = (mean(one * laid) - mine * theirs) / (my_spread * their_spread)
-    counts = whole & (np.maximum(my_spread, their_spread) > _CONTENT)
-    inner = counts & (np.hypot(*_grid(side)) < part).reshape(side, side) if part < 1 else counts
+    return alike, whole & (np.maximum(my_spread, their_spread) > _CONTENT)
+
+
+def _share(alike: Pixels, counts: NDArray[np.bool_], *, part: float = 2.0) -> float:
+    """The share of the places that count at which both correlate.
+
+    Of those in a circle of this radius (half the side is 1), if there are some.
+    """
+    inner = counts & (np.hypot(*_grid(len(alike))) < part).reshape(alike.shape)
     counts = inner if inner.sum() > _SOME else counts
     return float((alike[counts] > _AGREES).mean()) if counts.any() else 0.0
+
+
+def _share_of_side(alike: Pixels, counts: NDArray[np.bool_]) -> float:
+    """The highest share of the places in the middle that lie beyond a line through it, of eight lines."""
+    x, y = (each.reshape(alike.shape) for each in _grid(len(alike)))
+    middle = counts & (np.hypot(x, y) < _MIDDLE)
+    turns = np.arange(8) * np.pi / 4
+    sides = [middle & (x * np.cos(turn) + y * np.sin(turn) > _BEYOND) for turn in turns]
+    shares = [float((alike[side] > _AGREES).mean()) for side in sides if side.sum() > _ENOUGH]
+    return max(shares, default=0.0)
 
 
 def _grid(side: int) -> tuple[Pixels, Pixels]:
@@ -243,7 +272,7 @@ _PRINTS, _VECTORS = 8, 2  # of one picture, the nearest that are looked at, 0.05
 # Chosen on half of the real logos (docs/duplicates.md): the score of the details, times the share that agrees
 # in the middle, of a copy; and either alone. What agrees everywhere needs little else: plain logos have few.
 _EVIDENCE, _LEAST_SCORE, _LEAST_SHARE = 14.0, 6.0, 0.4
-_EVERYWHERE = 0.9
+_EVERYWHERE, _ON_A_SIDE = 0.9, 0.8
 _LEAST_PART = 0.01  # of this picture has to show the other one …
 _NEARLY_WHOLE = 0.7  # … and nearly all of either: two parts say nothing about the rest
 _PARTS_DECODED = 256
@@ -280,8 +309,11 @@ class Confirmation:
         except (OSError, MemedexError):
             return list(found)
 
-    def placed(self, content: bytes, found: Sequence[PlacedPicture]) -> list[NearPrint]:
-        """Those of the pictures that seem to lie in this one (a JPG) of which both show the same part."""
+    def placed(self, content: bytes, found: Sequence[PlacedPicture], *, is_mirrored: bool) -> list[NearPrint]:
+        """Those of the pictures that seem to lie in this one (a JPG) of which both show the same part.
+
+        `is_mirrored`: in what this one is, mirrored.
+        """
         likely = [one for one in found if one.score >= _LEAST_SCORE]
         if not likely:
             return []
@@ -289,6 +321,10 @@ class Confirmation:
             mine = _opened(content, _PARTS_DECODED)
         except BadPicture:
             return []
+        if is_mirrored:
+            from PIL import ImageOps
+
+            mine = ImageOps.mirror(mine)
         same = []
         for one in likely:
             here, there = one.overlap()
@@ -298,9 +334,10 @@ class Confirmation:
                 theirs = _opened(self._content_of(one.image_hash), _PARTS_DECODED)
             except (OSError, MemedexError):
                 continue
-            share = agreement_in_place(views_of_part(theirs, there), views_of_part(mine, here))
-            if share >= _EVERYWHERE or (share >= _LEAST_SHARE and share * one.score >= _EVIDENCE):
-                same.append(NearPrint(one.image_hash, round(NEAR - _SURER * share), is_mirrored=False))
+            share, side = agreement_in_place(views_of_part(theirs, there), views_of_part(mine, here))
+            is_telling = share >= _LEAST_SHARE and share * one.score >= _EVIDENCE
+            if share >= _EVERYWHERE or is_telling or (side >= _ON_A_SIDE and one.score >= _EVIDENCE):
+                same.append(NearPrint(one.image_hash, round(NEAR - _SURER * share), is_mirrored))
         return same
 
     def similar(self, address: str, cosines: Mapping[str, float]) -> dict[str, float]:

@@ -37,6 +37,7 @@ _ASKED, _KEPT = 300, 48  # details of a picture that is looked for, and of one t
 ROW = np.dtype([("word", "<u2"), ("signature", "<u8"), ("x", "u1"), ("y", "u1"), ("size", "u1")])
 _SIZES = 24.0  # steps to an octave of the diameter, from 1/512 of the side
 
+_TURNED = (4 - np.arange(8)) % 8  # directions of 45° each, mirrored left to right
 _PROBES = 4  # words that a detail is looked for in
 _ALIKE = 14  # of 64 signs that may differ
 _SMALLEST, _LARGEST = -3.5, 1.6  # octaves between the sizes of the same detail in both
@@ -53,6 +54,12 @@ class Details:
 
     places: Floats  # (n, 3): x, y and diameter, of the picture's side
     descriptors: Floats  # (n, 128): square roots of SIFT's histograms, of length 1
+
+    def mirrored(self) -> "Details":
+        """The details of the mirrored picture: SIFT's 4 × 4 fields change sides, its 8 directions turn."""
+        places = self.places * np.array((-1, 1, 1), np.float32) + np.array((1, 0, 0), np.float32)
+        fields = self.descriptors.reshape(-1, 4, 4, 8)[:, :, ::-1, _TURNED]
+        return Details(places, fields.reshape(-1, 128))
 
 
 NONE = Details(np.zeros((0, 3), np.float32), np.zeros((0, 128), np.float32))

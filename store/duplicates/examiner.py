@@ -199,8 +199,12 @@ class Examiner:
             return alike
         whole = self._confirmation.near(content, alike)
         known = {one.image_hash for one in whole}
-        placed = [one for one in self._index.placed(found) if one.image_hash not in known]
-        return self._confirmation.placed(content, placed) + whole
+        parts: list[NearPrint] = []
+        for is_mirrored, asked in ((False, found), (True, found.mirrored())):
+            placed = [one for one in self._index.placed(asked) if one.image_hash not in known]
+            parts += self._confirmation.placed(content, placed, is_mirrored=is_mirrored)
+            known.update(one.image_hash for one in parts)
+        return parts + whole
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
         """Fingerprints that the catalog does not have; missing files are skipped."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from store.duplicates import details
 from store.duplicates.details import DetailIndex, PlacedPicture
@@ -115,3 +115,12 @@ def test_what_is_stored_is_small_and_the_same_each_time() -> None:
 def test_a_damaged_picture_is_refused() -> None:
     with pytest.raises(BadPicture, match="damaged"):
         details.details(b"no picture")
+
+
+def test_mirrored_details_are_those_of_the_mirrored_picture() -> None:
+    mirrored = details.details(normalised_picture(drawing(3))).mirrored()
+    read = details.details(normalised_picture(ImageOps.mirror(drawing(3))))
+    places = np.abs(mirrored.places[:, None] - read.places).max(axis=2)
+    same = places.argmin(axis=1)
+    cosines = (mirrored.descriptors * read.descriptors[same]).sum(axis=1)
+    assert np.median(cosines[places.min(axis=1) < 0.01]) > 0.95

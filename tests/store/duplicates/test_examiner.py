@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from store.catalog.filters import Filter
 from store.duplicates import examiner
@@ -167,6 +167,15 @@ def test_a_dropped_picture_is_found_in_the_same_way(
 ) -> None:
     found = three_coins.duplicates.like_picture(normalised_picture(shown(drawing(0))))
     assert three_coins.get(FIRST).image_hash in {image_hash for image_hash, _, _ in found}
+
+
+@pytest.mark.parametrize("shown", [in_a_window, captioned, middle])
+def test_what_shows_a_part_of_a_mirrored_picture_is_found_as_mirrored(
+    three_coins: Library, shown: Callable[[Image.Image], Image.Image]
+) -> None:
+    three_coins.add([coin_with_drawing(3, shown(ImageOps.mirror(drawing(0))))])
+    three_coins.duplicates.examine()
+    assert matches_of(three_coins, address(3)) == {address(0): ["mirrored"]}
 
 
 def test_two_coins_of_one_batch_of_which_one_shows_the_other_are_found(library: Library) -> None:
