@@ -89,8 +89,10 @@ def _entry(memory: Memory, kind: str, one: JunkEntry, rows: dict[str, dict[str, 
 
 
 def _unfound(memory: Memory, kind: str) -> None:
-    st.markdown("**Not found by a question**")
     found = memory.last_recall_test(kind)
+    if not memory.entries(kind).count():
+        return
+    st.markdown("**Not found by a question**")
     if found is None:
         st.caption(
             "A dashboard that runs asks for entries every night, each by a question that it should answer. "
@@ -98,9 +100,12 @@ def _unfound(memory: Memory, kind: str) -> None:
         )
         return
     how = f"a question by {format.plain(found.model)}" if found.model else "its rarest words"
+    missed = (
+        f"{counted(kind, len(found.unfound))} not among the first five hits" if found.unfound else "all found"
+    )
     st.caption(
-        f"{counted(kind, len(found.unfound))} not among the first five when asked for; {found.asked:,} asked "
-        f"{format.ago(found.at)}, each by {how}. {format.plain(found.note, limit=200)}"
+        f"{found.asked:,} asked for {format.ago(found.at)}, each by {how}: {missed}. "
+        f"{format.plain(found.note, limit=200)}"
     )
     shown = [*found.unfound][:_UNFOUND]
     for row in memory.entries(kind).rows(shown):

@@ -415,7 +415,7 @@ def test_entries_that_no_question_found_at_night_are_named(empty_memory: Memory)
     assert "asks for entries every night" in shown(app)
     assert empty_memory.ask_nightly() == 7
     page = shown(rerun(app))
-    assert "2 memories not among the first five when asked for; 7 asked" in page
+    assert "7 asked for just now, each by its rarest words: 2 memories not among the first five hits" in page
     assert page.count("Asked: kettles whistle") == 2
 
 
