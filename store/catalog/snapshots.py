@@ -305,13 +305,16 @@ def _thin(snapshot: CatalogSnapshot, progress: Progress) -> None:
             _copy(snapshot.path, snapshot.path, without=(*DERIVED, VECTORS), progress=progress)
 
 
-def restore_row(
-    db: sqlite3.Connection,
-    one: WrongChecksum,
-    copies: Sequence[CatalogSnapshot],
-    tables: Mapping[str, str] = TABLES,
+def restore_rows(
+    db: sqlite3.Connection, copies: Sequence[CatalogSnapshot], tables: Mapping[str, str] = TABLES
+) -> list[WrongChecksum]:
+    """Restore damaged rows, each from the newest copy that has what was written; returns the others."""
+    return [one for one in checksums.wrong(db, tables) if not _restore_row(db, one, copies, tables)]
+
+
+def _restore_row(
+    db: sqlite3.Connection, one: WrongChecksum, copies: Sequence[CatalogSnapshot], tables: Mapping[str, str]
 ) -> bool:
-    """Restore this row from the newest copy that has what was written; False if none has."""
     there = checksums.row(db, one.table, one.key, tables)
     for copy in copies:
         with reading(copy) as old:

@@ -56,8 +56,7 @@ def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> No
     copies = snapshots.kept(catalog.path)
     with catalog.writing() as db:
         _restore_keys(db)
-        for one in checksums.wrong(db):
-            snapshots.restore_row(db, one, copies)
+        snapshots.restore_rows(db, copies)
         for one in checksums.wrong(db):
             _keep_row(db, one, tell)
         generation = next_generation(db)

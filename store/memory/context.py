@@ -277,7 +277,7 @@ def log_handed_out(memory: OpenedMemory, prompt: str, found: AssembledContext) -
         column = entries.kind.scope
         for scope in dict.fromkeys(str(chunk.row.get(column, "")) for chunk in section.chunks):
             hits = [chunk for chunk in section.chunks if str(chunk.row.get(column, "")) == scope]
-            entries.questions.record(scope or entries.kind.name)
+            entries.count_question(scope or entries.kind.name)
             own = {**section.where, column: scope} if scope else section.where
             entries.log_retrieval(prompt, hits, scope=scope, n=len(hits), where=own)
 

@@ -114,32 +114,21 @@ def damaged_rows(database: Database) -> list[WrongChecksum]:
         return checksums.wrong(db, SUMMED)
 
 
-def _given_back(database: Database) -> list[WrongChecksum]:
-    """Give damaged rows back from the copies of the file; returns those that no copy has, unchanged."""
+def _mend(memory: OpenedMemory) -> None:
+    """Give damaged rows back from copies; a vector that no copy has goes, to be made again."""
+    database = memory.database
     if not damaged_rows(database):
-        return []
+        return
     copies = snapshots.kept(database.path)
     for copy in copies:
         bring_copy_up_to_date(copy.path)
+    models = {entries.kind.vectors: entries.version for entries in memory.usable}
     with database.writing() as db:
-        wrong = checksums.wrong(db, SUMMED)
-        return [one for one in wrong if not snapshots.restore_row(db, one, copies, SUMMED)]
-
-
-def _remove_damaged(database: Database, one: WrongChecksum, *, model: str) -> None:
-    """Remove a damaged vector of this model, and the checksum of one that is lost."""
-    with database.writing() as db:
-        db.execute(f"DELETE FROM {one.table} WHERE key = ? AND model = ?", [one.key, model])
-        lost = f"name = ? AND key = ? AND key NOT IN (SELECT key FROM {one.table})"
-        db.execute(f"DELETE FROM checksums WHERE {lost}", [one.table, one.key])
-
-
-def _mend(memory: OpenedMemory) -> None:
-    """Give damaged rows back from copies; a vector that no copy has goes, to be made again."""
-    of_table = {entries.kind.vectors: entries for entries in memory.usable}
-    for one in _given_back(memory.database):
-        if entries := of_table.get(one.table):
-            _remove_damaged(memory.database, one, model=entries.version)
+        for table, key, _ in snapshots.restore_rows(db, copies, SUMMED):
+            if table in models:
+                db.execute(f"DELETE FROM {table} WHERE key = ? AND model = ?", [key, models[table]])
+                lost = f"name = ? AND key = ? AND key NOT IN (SELECT key FROM {table})"
+                db.execute(f"DELETE FROM checksums WHERE {lost}", [table, key])
 
 
 def _file(database: Database) -> Iterator[MemoryFinding]:

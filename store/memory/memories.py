@@ -199,7 +199,7 @@ class Memories:
         else:
             found = _first(found, limit)
         self.entries.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
-        self.entries.questions.record("memories")
+        self.entries.count_question("memories")
         results = [_answer(hit) for hit in found]
         for result, hit in zip(results, found, strict=True):
             if hit in by_words:

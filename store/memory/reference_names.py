@@ -7,10 +7,12 @@ Each works on the text memory of one root: the one that `RagManager` is given, e
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from store.settings import settings
 
 log = logging.getLogger(__name__)
 
+P, T = ParamSpec("P"), TypeVar("T")
 _CONFIG = "config.yaml"
 _LONGEST = 1_000_000  # bytes of it
 
@@ -150,33 +153,23 @@ def search_memory(query: str, limit: int = 5) -> FoundMemories:
     return Memory.open(_configured_root()).memories.search_memory(query, limit)
 
 
-def add_lore(world_id: str, lore_id: str, text: str, metadata: Mapping[str, Any] | None = None) -> None:
-    """As `RagManager.add_lore`."""
-    RagManager().add_lore(world_id, lore_id, text, metadata)
+def _of_configured_root(method: Callable[Concatenate[RagManager, P], T]) -> Callable[P, T]:
+    """A method of `RagManager()` as a function."""
+
+    @wraps(method)
+    def call(*given: P.args, **named: P.kwargs) -> T:
+        return method(RagManager(), *given, **named)
+
+    own = signature(method)
+    call.__signature__ = own.replace(parameters=[*own.parameters.values()][1:])  # type: ignore[attr-defined]
+    return call
 
 
-def query_lore(
-    world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = LORE_CHARS
-) -> tuple[list[str], bool]:
-    """As `RagManager.query_lore`."""
-    return RagManager().query_lore(world_id, query, n_results, max_chars)
-
-
-def add_memory(session_id: str, memory_id: str, text: str) -> None:
-    """As `RagManager.add_memory`."""
-    RagManager().add_memory(session_id, memory_id, text)
-
-
-def query_memory(
-    session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MEMORY_CHARS
-) -> tuple[list[str], bool]:
-    """As `RagManager.query_memory`."""
-    return RagManager().query_memory(session_id, query, n_results, max_chars)
-
-
-def delete_session_memory(session_id: str) -> None:
-    """As `RagManager.delete_session_memory`."""
-    RagManager().delete_session_memory(session_id)
+add_lore = _of_configured_root(RagManager.add_lore)
+query_lore = _of_configured_root(RagManager.query_lore)
+add_memory = _of_configured_root(RagManager.add_memory)
+query_memory = _of_configured_root(RagManager.query_memory)
+delete_session_memory = _of_configured_root(RagManager.delete_session_memory)
 
 
 def _configured_root() -> Path:

@@ -94,7 +94,7 @@ def search(
     found = found[:limit]
     entries.log_retrieval(query, found, scope=filters.scope, n=limit, where=where, threshold=least)
     if filters.scope and found:
-        entries.questions.record(filters.scope)
+        entries.count_question(filters.scope)
     rows = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
     return rows + [{**hit.row, "score": hit.score, **hit.parts(), "near_miss": True} for hit in near]
 

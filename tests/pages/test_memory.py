@@ -172,7 +172,7 @@ def test_the_prompt_equals_the_reference_context_and_its_parts_are_measured(memo
     assert "<b>1,402</b> of 1,000 characters" in message
     assert "Over the budget: Lore" in message
     assert "2. The city has seven gates" in message, "the other chunk says nine"
-    assert not memory.kinds["world_lore"].questions.all(), "a preview does not count as a question"
+    assert not memory.kinds["world_lore"].asked(), "a preview does not count as a question"
 
     app.number_input(key="n_lore").set_value(1)
     assert "Over the budget: Lore" not in shown(rerun(app))

@@ -349,7 +349,7 @@ class Documents:
         where |= {"section": sections_named(section, self.entries.counts("section"))} if section else {}
         found = self.entries.best(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
-            self.entries.questions.record(name)
+            self.entries.count_question(name)
         self.entries.log_retrieval(question, found, scope="", n=n, where=where)
         return [
             {**passage(hit.row), "score": hit.score, **hit.parts()}

@@ -197,9 +197,8 @@ def _summed_again(db: sqlite3.Connection) -> Iterator[None]:
     """Make the checksums again after an upgrade; none fits a row that was damaged before."""
     tables = _summed(db)
     copies = snapshots.kept(Path(db.execute("PRAGMA database_list").fetchone()["file"])) if tables else ()
-    for one in checksums.wrong(db, tables):
-        if not snapshots.restore_row(db, one, copies, tables):
-            db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", [one.table, one.key, _DAMAGED])
+    for one in snapshots.restore_rows(db, copies, tables):
+        db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", [one.table, one.key, _DAMAGED])
     yield
     damaged = []
     if tables:

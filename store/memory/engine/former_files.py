@@ -485,8 +485,7 @@ def _give_back(path: Path, kind: MemoryKind) -> list[WrongChecksum]:
         checksums.install(db)
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'checksums'").fetchone():
             return []
-        wrong, copies = checksums.wrong(db, tables), snapshots.kept(path)
-        return [one for one in wrong if not snapshots.restore_row(db, one, copies, tables)]
+        return snapshots.restore_rows(db, snapshots.kept(path), tables)
 
 
 def _leave(path: Path, kind: MemoryKind, disk: Disk) -> None:

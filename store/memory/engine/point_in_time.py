@@ -27,7 +27,6 @@ from store.memory.engine.change import ADOPTED, RECALL
 from store.memory.engine.database import Database, prepare
 from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.questions import Questions
 from store.memory.engine.retrievals import Retrievals
 
 Rows = list[dict[str, Any]]
@@ -81,7 +80,7 @@ def as_of(
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
-    past.questions = Questions(past.database, entries.kind.name, entries.clock, writable=False)
+    past._counted = None
     past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 

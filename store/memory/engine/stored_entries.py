@@ -21,7 +21,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
@@ -36,7 +36,7 @@ from store.embedding import embedding_cache, open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import OFFLINE_TEXT, Embedder
-from store.errors import ModelUnavailable, NotPermitted
+from store.errors import ModelUnavailable, NotPermitted, NotWritten
 from store.lru import LruCache
 from store.memory.engine import listing, vectors
 from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
@@ -47,7 +47,6 @@ from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind, Row
 from store.memory.engine.listing import EntryVersion
 from store.memory.engine.names import check_known, offered
-from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentEntries, Where
 from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.settings import DEFAULT, LOCAL, memory_settings
@@ -86,7 +85,7 @@ class StoredEntries:
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
         self._asked = AskedVectors(1) if asked is None else asked
-        self.questions = Questions(self.database, kind.name, clock, writable=writable)
+        self._counted = database if writable else None  # where viewers' questions count as well
         self._retrievals = Retrievals(
             retrievals,
             kind=kind.name,
@@ -105,7 +104,6 @@ class StoredEntries:
         """The same entries with this person's permissions; the vectors in memory and the model are shared."""
         used = copy(self)
         used.database = self.database.for_actor(actor)
-        used.questions = self.questions.for_actor(actor)
         return used
 
     # -- rows ---------------------------------------------------------------------------------------------
@@ -221,6 +219,25 @@ class StoredEntries:
                 [inside, kind.table, inside, kind.name, inside, kind.name],
             )
             return [str(row[0]) for row in found if row[0] is not None]
+
+    def count_question(self, scope: str) -> None:
+        """Count a question about a world, session or protocol; a full disk must not prevent an answer.
+
+        Nothing of the question is stored.
+        """
+        self.actor.check_login()
+        if self._counted:
+            with suppress(NotWritten), self._counted.recording() as db:
+                db.execute(
+                    "INSERT INTO queried VALUES (?, ?, 1, ?) "
+                    "ON CONFLICT (kind, scope) DO UPDATE SET times = times + 1, last = excluded.last",
+                    [self.kind.name, scope, self.clock()],
+                )
+
+    def asked(self) -> dict[str, tuple[int, float]]:
+        """How often each world, session or protocol was asked about, and when last (UNIX seconds)."""
+        rows = self.database.rows("SELECT * FROM queried WHERE kind = ?", [self.kind.name])
+        return {row["scope"]: (row["times"], row["last"]) for row in rows}
 
     def vector(self, id: str) -> NDArray[np.float32] | None:
         """The entry's vector, by the model that it names; None if it has none yet."""

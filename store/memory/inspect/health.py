@@ -146,7 +146,7 @@ def _lore(memory: OpenedMemory) -> list[Concern]:
 
 def _sessions(memory: OpenedMemory) -> list[Concern]:
     sessions = memory.kinds["session_memory"]
-    questions = sessions.questions.all()
+    questions = sessions.asked()
     never = [key for key in sessions.counts() if key not in questions]
     return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 

@@ -39,7 +39,7 @@ class Scoped:
             query, n=checked_count(n, what="n_results"), where={self.entries.kind.scope: key}
         )
         if found:  # a key that nothing is kept under is not kept either
-            self.entries.questions.record(key)
+            self.entries.count_question(key)
             self.entries.log_retrieval(query, found, scope=key, n=n, where={self.entries.kind.scope: key})
         return found
 

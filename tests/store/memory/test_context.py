@@ -30,7 +30,7 @@ def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
     assert lore.context_warning, "two chunks of 740 characters are over 1,000"
     assert not remembered.context_warning
     assert context.characters == lore.characters + remembered.characters
-    assert not memory.kinds["session_memory"].questions.all(), "looking is not asking"
+    assert not memory.kinds["session_memory"].asked(), "looking is not asking"
 
 
 def test_without_memory_the_block_is_empty(memory: Memory) -> None:

@@ -136,7 +136,7 @@ def test_a_viewer_can_search_and_list_everything(eve: Memory, stocked: Memory) -
     assert eve.retrieve("dragons", world="peaks", character="elf", session="s1").memory == ["dragons sleep"]
     assert eve.kinds["memories"].count() == 1
     assert eve.status().counts["world_lore"] == 1
-    assert stocked.kinds["world_lore"].questions.all()["peaks"][0] == 2
+    assert stocked.kinds["world_lore"].asked()["peaks"][0] == 2
 
 
 def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments: dict[str, Any]) -> None:

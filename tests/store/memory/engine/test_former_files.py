@@ -55,7 +55,7 @@ def said_by(memory: Memory) -> dict[str, Any]:
             "vectors": [entries.vector(row["id"]) is not None for row in rows],
             "kept": entries.vectors_by_model(),
             "recall": {row["id"]: memory.recall_of(row["id"], kind=name) for row in rows},
-            "asked": entries.questions.all(),
+            "asked": entries.asked(),
             "events": [
                 (one["verb"], one["id"], json.loads(one["before"] or "0"), bool(one["is_undone"]))
                 for one in events

@@ -39,7 +39,7 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
     asked = probe(memory, "dragon fire", kind="world_lore", n=3, where={"world_id": "peaks"}, budget=20)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_3"]
     assert asked.misses[0].kept_out in ("budget", "filter")
-    assert entries.questions.all() == {}, "a probe is no question of the story"
+    assert entries.asked() == {}, "a probe is no question of the story"
 
 
 def test_a_probe_has_the_order_in_which_entries_are_handed_out(

@@ -268,7 +268,7 @@ def test_queries_of_a_world_are_counted_but_not_stored(reopen: Callable[[], Memo
     memory.lore.add_lore("peaks", "1", "dragons")
     for _ in range(3):
         memory.lore.query_lore("peaks", "an unmistakable questionnaire")
-    assert memory.lore.entries.questions.all() == {"peaks": (3, 1_769_853_600.25)}
+    assert memory.lore.entries.asked() == {"peaks": (3, 1_769_853_600.25)}
     memory.close()
     assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
