@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.activity import jobs
 from components.memory import open_memory
-from components.memory.kinds import KINDS, counted
+from components.memory.kinds import KINDS
 from components.shell import format
 from components.shell.page import forms, local_time, streamlit_style, thumbnails
 from components.shell.page import undo as shell_undo
@@ -80,7 +80,7 @@ def controls(library: Library, memory: Memory | None) -> history.AuditFilter:
 def csv_lines(memory: Memory | None, filter: history.AuditFilter) -> Iterator[tuple[str, ...]]:
     """The lines of the CSV for decisions about texts, newest first."""
     for decision in memory.log.find(filter, limit=-1) if memory else []:
-        yield audit.line_of(decision, what=_texts(decision))
+        yield audit.line_of(decision, what=open_memory.texts_of(decision))
 
 
 def _since(library: Library, memory: Memory | None, filter: history.AuditFilter) -> None:
@@ -158,13 +158,13 @@ def _page(
 
 def _line(library: Library, memory: Memory | None, decision: PastDecision) -> None:
     of_texts = memory if decision.kinds is not None else None
-    words = _text_sentence(of_texts, decision) if of_texts else sentence(library, decision)
+    words = open_memory.sentence(of_texts, decision) if of_texts else sentence(library, decision)
     words = words[:1].upper() + words[1:]
     key = f"{streamlit_style.DECISION}-{decision.id}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         if of_texts:
             with st.container(width=thumbnails.WIDTH):
-                st.markdown(" ".join(KINDS[kind].icon for kind in _kinds(decision)))
+                st.markdown(" ".join(KINDS[kind].icon for kind in open_memory.kinds_of(decision)))
         else:
             events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
             thumbnails.row(library, [event.address for event in events])
@@ -184,25 +184,6 @@ def _line(library: Library, memory: Memory | None, decision: PastDecision) -> No
                 f"take-back-{decision.id}", library, undo,
                 button=Button(label, icon=label.lower(), kind="tertiary"),
             )  # fmt: skip
-
-
-def _text_sentence(memory: Memory, decision: PastDecision) -> str:
-    """ "stored 1 memory", "undid: edited 2 passages"."""
-    original = shell_undo.original(memory, decision)
-    did = format.did(original.verb if original else decision.verb, _texts(decision))
-    return f"{format.done(decision.verb)}: {did}" if original else did
-
-
-def _texts(decision: PastDecision) -> str:
-    """ "3 memories"; of several kinds "12 texts"."""
-    kinds = _kinds(decision)
-    if not decision.count:
-        return " and ".join(KINDS[kind].label.lower() for kind in kinds)
-    return counted(kinds[0], decision.count) if len(kinds) == 1 else format.counted(decision.count, "text")
-
-
-def _kinds(decision: PastDecision) -> list[str]:
-    return [kind for kind in decision.kinds or () if kind in KINDS]
 
 
 def _undo_text(memory: Memory, chosen: str, sent: forms.Sent) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.memory.kinds import counted
+from components.memory.kinds import KINDS, counted
 from components.shell import format
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Sent
@@ -53,28 +53,35 @@ def last_decision(library: Library) -> Sequence[Reversal]:
         return []
     if not opened.can_write:
         return []
-    last = _first(opened, opened.log.to_undo(login.person()))
-    decision = last.id if last else ""
-    about = _about(last) if last else f"{opened.log.why_no_undo(login.person())}."
-    undo = partial(_undo, opened, decision, login.session())
-    found = [Reversal("undo-memory", "Undo", "z", decision, format.capital(about), undo, _at(last))]
-    if undone := _first(opened, opened.log.to_redo(login.person())):
-        redo = partial(_redo, opened, undone.id)
-        about = format.capital(_about(undone))
-        found.append(Reversal("redo-memory", "Redo", "Z", undone.id, about, redo, _at(undone)))
+    by, log = login.person(), opened.log
+    last = next(map(log.get, log.to_undo(by)), None)
+    about = format.capital(sentence(opened, last) if last else f"{log.why_no_undo(by)}.")
+    undo = partial(_undo, opened, last.id if last else "", login.session())
+    found = [Reversal("undo-memory", "Undo", "z", last, about, undo)]
+    for undone in filter(None, map(log.get, log.to_redo(by))):
+        about, redo = format.capital(sentence(opened, undone)), partial(_redo, opened, undone.id)
+        found.append(Reversal("redo-memory", "Redo", "Z", undone, about, redo))
     return found
 
 
-def _first(memory: Memory, ids: Sequence[str]) -> PastDecision | None:
-    return next(map(memory.decision, ids), None)
+def sentence(memory: Memory, decision: PastDecision) -> str:
+    """ "stored 1 memory", "undid: edited 2 passages"."""
+    original = shell_undo.original(memory, decision)
+    did = format.did(original.verb if original else decision.verb, texts_of(decision))
+    return f"{format.done(decision.verb)}: {did}" if original else did
 
 
-def _at(decision: PastDecision | None) -> float:
-    return decision.created_at if decision else 0.0
+def texts_of(decision: PastDecision) -> str:
+    """ "3 memories"; of several kinds "12 texts"."""
+    kinds = kinds_of(decision)
+    if not decision.count:
+        return " and ".join(KINDS[kind].label.lower() for kind in kinds)
+    return counted(kinds[0], decision.count) if len(kinds) == 1 else format.counted(decision.count, "text")
 
 
-def _about(decision: PastDecision) -> str:
-    return format.plain(format.did(decision.verb, counted((decision.kinds or ("",))[0], decision.count)))
+def kinds_of(decision: PastDecision) -> list[str]:
+    """The kinds of text that a decision changed, as pages have them."""
+    return [kind for kind in decision.kinds or () if kind in KINDS]
 
 
 def _undo(memory: Memory, shown: str, place: str, sent: Sent) -> str:

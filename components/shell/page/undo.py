@@ -28,30 +28,37 @@ class Reversal:
     form: str
     label: str
     key: str
-    decision: str  # "" if there is none
+    last: PastDecision | None
     about: str
     send: forms.Send
-    at: float = 0.0  # when it was decided, UNIX seconds
+
+    @property
+    def decision(self) -> str:
+        """The decision's id; "" if there is none."""
+        return self.last.id if self.last else ""
+
+    @property
+    def at(self) -> float:
+        """When it was made (UNIX seconds); 0 if there is none."""
+        return self.last.created_at if self.last else 0.0
 
 
 def last_decision(library: Library) -> Sequence[Reversal]:
     """The person's last decision about coins, to undo."""
     last = library.to_undo(actor=library.actor_name)
-    decision, about = (last.id, format.capital(sentence(library, last))) if last else ("", "Nothing to undo.")
-    send = partial(_undo, library, decision, login.session())
-    return [Reversal("undo", "Undo", "z", decision, about, send, last.created_at if last else 0.0)]
+    about = format.capital(sentence(library, last)) if last else "Nothing to undo."
+    send = partial(_undo, library, last.id if last else "", login.session())
+    return [Reversal("undo", "Undo", "z", last, about, send)]
 
 
 def last_undo(library: Library) -> Sequence[Reversal]:
     """The person's last undo about coins, to redo; none if they decided something since."""
-    found = filter(None, map(library.decision, library.log.to_redo(library.actor_name)))
     return [
         Reversal(
-            "redo", "Redo", "Z", last.id, format.capital(sentence(library, last)),
-            partial(one, library, last.id), last.created_at,
+            "redo", "Redo", "Z", last, format.capital(sentence(library, last)), partial(one, library, last.id)
         )
-        for last in found
-    ]  # fmt: skip
+        for last in filter(None, map(library.decision, library.log.to_redo(library.actor_name)))
+    ]
 
 
 def show(library: Library, page: str, reversals: Sequence[Reversal]) -> None:
