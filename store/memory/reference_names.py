@@ -33,7 +33,8 @@ from store.settings import settings
 
 log = logging.getLogger(__name__)
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _CONFIG = "config.yaml"
 _LONGEST = 1_000_000  # bytes of it
 
