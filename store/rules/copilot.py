@@ -11,6 +11,7 @@ Everything stays in the library's catalog.
 """
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p
@@ -35,6 +36,7 @@ from store.rules.signals import Moment
 LEARNED = 8_000  # decisions, the latest: habits change
 WATCHES = 7 * 86_400.0  # seconds beside people before it may do anything
 FEW = 20  # decisions of people that it must have been compared with
+MANY = 10  # coins of one decision, such as a wave: they are easier than what comes one by one
 PROMISE = 0.98  # of one that nobody set
 _NEW, _NEW_SHARE = 20, 0.05  # decisions since it learned, and as a share of those, from which it learns again
 _BATCH = 2_000  # coins
@@ -118,7 +120,7 @@ def learn(
     progress = progress or Progress()
     decided = past.decided(reader, since=0, most=LEARNED)[::-1]
     approved = np.array([one.was == "approved" for one in decided], np.bool_)
-    if learning.missing(int(approved.sum()), int((~approved).sum()), bears / 100):
+    if _missing(decided, bears / 100):
         return None
     moments = [
         Moment(one.address, one.before.sidecar_hash, one.before.image_hash, one.event) for one in decided
@@ -129,7 +131,8 @@ def learn(
             return None
         coins += signals.of(reader, moments[start : start + _BATCH])
     vectors, model = signals.vectors(reader, [one.address for one in decided])
-    scored = learning.in_time(coins, vectors, approved, go_on=lambda: not progress.cancelled)
+    counts = np.array(_alone(decided), np.bool_)
+    scored = learning.in_time(coins, vectors, approved, counts=counts, go_on=lambda: not progress.cancelled)
     if progress.cancelled:
         return None
     learned = Learner.of(coins, vectors, approved).as_bytes()
@@ -140,6 +143,18 @@ def learn(
         made = Version(number, time.time(), len(decided), newest, model, tuple(scored))
         advice.store_version(db, made, learned)
     return made
+
+
+def _missing(decided: Sequence[Decided], bears: float) -> str:
+    """Decisions without which nothing can be promised, in words; "" if there are enough."""
+    was = Counter(one.was for one, is_alone in zip(decided, _alone(decided), strict=True) if is_alone)
+    return learning.missing(was["approved"], was["rejected"], bears)
+
+
+def _alone(decided: Sequence[Decided]) -> list[bool]:
+    """Whether each was decided with few others, and so tells how sure it is of coins that come one by one."""
+    together = Counter(one.decision for one in decided)
+    return [together[one.decision] < MANY for one in decided]
 
 
 def advise(reader: Reader, version: Version, *, progress: Progress | None = None) -> int:
@@ -202,8 +217,7 @@ def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standin
     waiting = reader.count(Filter(tier="pending"))
     if version is None or first is None:
         decided = past.decided(reader, since=0, most=LEARNED)
-        approved = sum(one.was == "approved" for one in decided)
-        lacks = learning.missing(approved, len(decided) - approved, rule.bears / 100)
+        lacks = _missing(decided, rule.bears / 100)
         why = f"it has too few decisions to learn from: {lacks}" if lacks else "it has not learned yet"
         return Standing(None, lacks, None, waiting, None, 0, 0, why)
     decided = past.decided(reader, since=first)
@@ -247,9 +261,9 @@ def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tup
         return []
     promise = rule.promised(version.scored)
     found: list[tuple[Decided, Said]] = []
-    for one in decided:
+    for one, is_alone in zip(decided, _alone(decided), strict=True):
         told = said.get(one.address)
-        if told is None or told.at >= one.at or not promise.settles(told.score):
+        if told is None or told.at >= one.at or not is_alone or not promise.settles(told.score):
             continue
         if one.at < first + WATCHES or advice.is_blind(one.address):
             found.append((one, "approved" if told.is_good else "rejected"))

@@ -199,26 +199,32 @@ Scored = Sequence[tuple[float, bool]]  # how likely each was said to be approved
 
 
 def in_time(
-    coins: Sequence[Coin], vectors: Floats, approved: NDArray[np.bool_], *, go_on: Callable[[], bool]
+    coins: Sequence[Coin],
+    vectors: Floats,
+    approved: NDArray[np.bool_],
+    *,
+    counts: NDArray[np.bool_] | None = None,
+    go_on: Callable[[], bool],
 ) -> Scored:
     """Score the latest decisions of these (oldest first), each part by a learner of all before it.
 
-    No decision is scored by one that learned from it, or from a later one. Ends early if `go_on` says so.
+    Only those that count are scored, if `counts` says which. No decision is scored by one that learned from
+    it, or from a later one. Ends early if `go_on` says so.
     """
-    count = len(coins)
-    first = count - min(CALIBRATED, count // 2)
-    cuts = np.linspace(first, count, _PARTS + 1).astype(int)
+    own = np.arange(len(coins)) if counts is None else np.flatnonzero(counts)
+    latest = own[len(own) - min(CALIBRATED, len(own) // 2) :]
     scored = list[tuple[float, bool]]()
-    for start, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        if not go_on():
+    for part in np.array_split(latest, _PARTS):
+        if not len(part) or not go_on():
             break
+        start = int(part[0])
         before = approved[:start]
         if before.all() or not before.any():  # nothing to tell apart yet
-            scores = np.full(end - start, 0.5)
+            scores = np.full(len(part), 0.5)
         else:
             learner = Learner.of(coins[:start], vectors[:start], before)
-            scores = learner.scores(coins[start:end], vectors[start:end])
-        scored += zip(scores.tolist(), approved[start:end].tolist(), strict=True)
+            scores = learner.scores([coins[at] for at in part], vectors[part])
+        scored += zip(scores.tolist(), approved[part].tolist(), strict=True)
     return scored
 
 

@@ -123,6 +123,18 @@ def test_it_learns_from_decisions_and_says_what_that_settles(learned: Library) -
     )
 
 
+def test_a_wave_does_not_count_for_its_promise(root: Path, embedder: Hashed) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.add([taught(number) for number in range(60)], actor="ann")
+        looked(library)
+        library.reject([address(number) for number in range(1, 60, 2)], reason="copycat", actor="ann")
+        for start in range(0, 60, 10):
+            library.approve([address(number) for number in range(start, start + 10, 2)], actor="ann")
+        assert copilot.learn(library, bears=20) is None
+        said = copilot.standing(library, judge()).sentence
+        assert said == "Too few decisions to learn from: 20 more rejected coins."
+
+
 def test_it_says_how_many_decisions_are_missing(root: Path, embedder: Hashed) -> None:
     with open_library(root, embedder=embedder) as library:
         running.save(library, judge())

@@ -65,6 +65,12 @@ def test_no_decision_is_scored_by_one_that_learned_from_it_or_a_later_one(
     assert [approved for _, approved in scored] == APPROVED[100:].tolist()
 
 
+def test_only_decisions_that_count_are_scored() -> None:
+    counts = np.arange(200) % 2 == 0
+    scored = in_time(COINS, NOTHING, APPROVED, counts=counts, go_on=lambda: True)
+    assert [approved for _, approved in scored] == APPROVED[100::2].tolist()
+
+
 def test_while_people_only_approved_nothing_is_sure() -> None:
     scored = in_time(COINS, NOTHING, np.ones(200, np.bool_), go_on=lambda: True)
     assert {score for score, _ in scored} == {0.5}
