@@ -1,10 +1,10 @@
 """A made library as a launch platform fills it, with the decision that is right for each coin.
 
-Of the coins a fifth come in waves of forty copies within an hour, a tenth in families of a first coin and
-copies of it (`families.CHANGES`), a third are dead on their first day, and the rest are those of `stream`,
-whose themes, market and person change with time; some of their pictures are blank. What is alive is right as
-the stream's person decides, slips of the hand included; copies and dead coins are to be rejected, but for one
-dead coin in two hundred.
+Of the coins a fifth come in waves of forty copies within an hour and a tenth are single copies of others
+(`families.CHANGES`). Of the rest 69 % are dead on their first day, and the others are those of `stream`,
+whose themes, market and person change with time; some of their pictures are blank. What is alive is right
+as the stream's person decides, slips of the hand included; copies and dead coins are to be rejected, but for
+one dead coin in two hundred.
 """
 
 import time
@@ -27,7 +27,7 @@ from store.importing.candidate import Candidate
 from store.progress import Progress
 from store.runtime import LibraryRuntime
 
-_WAVES, _FAMILIES, _DEAD = 0.2, 0.1, 0.33  # of all coins
+_WAVES, _FAMILIES, _DEAD = 0.2, 0.1, 0.48  # of all coins
 _WAVE = 40  # copies
 _REVIVED = 0.005  # of the dead
 _HOURS = 720  # from the first arrival to the last

@@ -27,13 +27,14 @@ from tests.waiting import eventually
 
 IS_LONG = LENGTH >= 1
 COINS = 5_000 if IS_LONG else 300
-FIRST, TAUGHT, WATCHED = 60, 400, 200  # coins decided by keys before what follows
+FIRST, TAUGHT, WATCHED = 60, 300, 150  # coins decided by keys before what follows
 FAMILIES = 5 if IS_LONG else 2
-BEARS = 5  # % of what the co-pilot settles
+BEARS = 10  # % of what the co-pilot settles
 RULES = {
     "Copies": {"and a coin like it": "is older", "as": "copycat"},
     "Blank": {"If this finds a coin": "faults:blank", "as": "bad picture"},
     "Dead": {"If this finds a coin": "holders:<4 volume:<100", "as": "dead"},
+    "Faint": {"If this finds a coin": "volume:<1200 marketcap:<12000", "as": "dead"},
 }
 A_WEEK = 8 * 86_400.0
 SECONDS = {"card": 1.5, "button": 5.0, "family": 8.0, "rule": 20.0}  # that a person takes, looking included
