@@ -11,7 +11,7 @@ from components.review import rules
 from store.catalog.advice import is_blind
 from store.duplicates.duplicates import Duplicates
 from store.library import Library
-from store.rules import copilot, running
+from store.rules import copilot, running, second_opinions
 from store.rules.rule import checked
 from tests.browser.coins import PENDING
 from tests.pages.conftest import finish_jobs, opened, press, rerun, sendable, words
@@ -135,3 +135,23 @@ def test_a_viewer_sees_the_co_pilot_and_can_change_nothing(library: Library) -> 
     assert "Too few decisions to learn from" in words(app)
     assert not app.number_input
     assert sendable() == []
+
+
+def test_second_opinions_are_turned_on_and_say_that_a_second_person_is_needed(library: Library) -> None:
+    app = opened("review", view="Second opinions")
+    assert "asked again of another person, who is not told what was decided" in words(app)
+    press(app, "Turn on", percent=100)
+    assert second_opinions.share(library).percent == 100
+    assert second_opinions.share(library).actor == "tester"
+    assert "second person, since you decided" in words(opened("review", view="Second opinions"))
+    app = opened("review", view="Second opinions", opinions="Agreement")
+    press(app, "Save", percent=0)
+    assert second_opinions.drawn(library) == []
+
+
+def test_a_viewer_sees_nothing_of_second_opinions(library: Library) -> None:
+    second_opinions.set_share(library, 100, actor="ann")
+    for reading_only in (False, True):
+        app = opened("review", view="Second opinions", reading_only=reading_only)
+        drawn = "".join(str(one.proto.body) for one in app.get("html"))
+        assert ("Second opinions" in drawn) is not reading_only
