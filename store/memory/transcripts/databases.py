@@ -146,7 +146,7 @@ def _exchange(
     row: sqlite3.Row, below: Mapping[str, list[sqlite3.Row]], *, system: str
 ) -> Iterator[dict[str, Any]]:
     """What was sent, and what was answered."""
-    at = {"timestamp": row["datetime_utc"]}
+    at = {"timestamp": row["datetime_utc"], "model": dict(row).get("model")}
     if system:
         yield {"role": "system", "content": system, **at}
     for result in below["tool_results"]:

@@ -55,6 +55,7 @@ def test_conversations_come_in_in_the_order_of_their_time(
         ]  # fmt: skip
         assert said["r4"][0] == ("tool", "seven")
     assert memory.transcripts.messages("c1")[4]["ts"] == "2026-05-01T08:00:02.000+00:00"
+    assert [one["models"] for one in memory.transcripts.sessions()] == [["m"]] * 3
     again = memory.transcripts.import_sessions([tmp_path / "logs.db"])
     assert (again.messages, again.changed, again.refused) == (0, 0, [])
 
