@@ -20,6 +20,7 @@ from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica, refuse_replica
+from store.embedding.local_weights import give_back_memory
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder
 from store.errors import ChromaBehind, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
@@ -184,9 +185,7 @@ class LibraryRuntime(Library):
         self.catalog.check_writable()
         if not self._workers:
             busy = partial(Worker, is_unhurried=True, turn=self._turn)
-            self._copies = busy(
-                "looking for copies", lambda progress: self.duplicates.examine(progress=progress)
-            )
+            self._copies = busy("looking for copies", self._look_for_copies)
             self._embedding = busy("embedding what is new", self._look_at_what_is_new)
             self._reading = Worker("reading pictures", self._read_pictures, is_unhurried=True)
             self._workers += (self._copies, self._embedding, self._reading)
@@ -318,12 +317,18 @@ class LibraryRuntime(Library):
         for worker in self._workers:
             worker.wake()
 
+    def _look_for_copies(self, progress: Progress) -> int:
+        if examined := self.duplicates.examine(progress=progress):
+            give_back_memory()
+        return examined
+
     def _look_at_what_is_new(self, progress: Progress) -> int:
         if not self._has_current_vectors:
             with contextlib.suppress(ModelUnavailable):
                 models.start_if_outdated(self)
                 self._has_current_vectors = True
-        embedded = self._prefetcher.embed_next(progress)
+        if embedded := self._prefetcher.embed_next(progress):
+            give_back_memory()
         self._copies.wake()  # what is embedded now can be compared by its vector …
         self._learning.wake()  # … and advised on
         if self._prefetcher.unreadable:
