@@ -55,7 +55,8 @@ def show(library: Library) -> None:
         _contested(library, contested)
     else:
         cards = [second_opinions.as_decided(library, one) for one in asked[:_PER_PAGE]]
-        _cards("second", library, cards, _ANSWERS, of=len(asked))
+        if second_opinions.share(library).percent:  # without cards as well: the last answer can be undone
+            _cards("second", library, cards, _ANSWERS, of=len(asked))
         if not asked:
             _nobody_asks(library)
 
