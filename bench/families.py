@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image
 
 from bench.measuring import machine, milliseconds, print_head, spread
 from store import demo
@@ -38,20 +38,6 @@ class Planted:
     done: str
 
 
-def _recoloured(image: Image.Image) -> Image.Image:
-    hue, *rest = image.convert("HSV").split()
-    return Image.merge("HSV", (hue.point(lambda value: (value + 90) % 256), *rest)).convert("RGB")
-
-
-def _lettered(image: Image.Image) -> Image.Image:
-    image, middle = image.copy(), image.width // 2
-    ImageDraw.Draw(image).text(
-        (middle, image.height * 0.95), "OFFICIAL 2.0", anchor="ms", font_size=image.height // 9, fill="white",
-        stroke_width=3, stroke_fill="black",
-    )  # fmt: skip
-    return image
-
-
 def _cropped(image: Image.Image) -> Image.Image:
     by = image.width // 30
     return image.crop((by, by, image.width - by, image.height - by))
@@ -59,11 +45,11 @@ def _cropped(image: Image.Image) -> Image.Image:
 
 _OTHER = "letters in disguise"
 CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
-    "mirrored": ImageOps.mirror,
-    "recoloured": _recoloured,
+    "mirrored": demo.CHANGES["mirrored"],
+    "recoloured": demo.CHANGES["recoloured"],
     "picture changed": _cropped,
-    "other lettering": _lettered,
-    "same picture": lambda image: image,
+    "other lettering": demo.CHANGES["other lettering"],
+    "same picture": demo.CHANGES["same picture"],
 }
 
 
@@ -106,7 +92,7 @@ def _family(number: int, source: demo.DemoCoin, other: demo.DemoCoin) -> Iterato
     for step, (done, change) in enumerate(CHANGES.items(), 1):
         yield coin(step, change(image), 0, done)
     yield coin(6, another, 0, _OTHER, name.translate(_LETTERS), ticker)
-    yield coin(7, _lettered(ImageOps.mirror(image)), 1, "other lettering")
+    yield coin(7, CHANGES["other lettering"](CHANGES["mirrored"](image)), 1, "other lettering")
 
 
 def filled(library: LibraryRuntime, coins: Sequence[Planted]) -> None:

@@ -37,7 +37,9 @@ def sources(library: LibraryRuntime) -> list[embedding_cache.EmbeddingSource]:
     """Picture and texts of every coin, each content once."""
     with library.catalog.reading() as db:
         hashes = dict(db.execute("SELECT address, image_hash FROM records").fetchall())
-    content = {entry.address: entry.candidate().sidecar for entry in demo.entries()}
+    coins = {entry.address: entry for entry in demo.entries()}
+    coins |= {copy.address: copy for copy in demo.copies(coins.keys())}
+    content = {address: coin.candidate().sidecar for address, coin in coins.items()}
     found = {
         source.key: source
         for address, image_hash in hashes.items()

@@ -3,15 +3,16 @@
 Its manifest says of each coin in which tier it belongs, why it is rejected, of which one it is a copy, and
 which fault was planted in it (`fault`: a kind of store/captioning/checkup.py). Recorded were three months of
 decisions by three people, so that history and charts show something, and drafts of captions, so that no
-language model is needed to see them.
+language model is needed to see them. The co-pilot learns from what these people rejected: copies of popular
+coins, whose pictures are made of the others' as they are loaded.
 """
 
 import json
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from store.catalog import history, picture_rows
@@ -23,11 +24,15 @@ from store.importing.candidate import Candidate
 from store.library import Library
 from store.outcome import ImportReport, Outcome
 from store.progress import Progress
-from store.records import Tier
+from store.records import ORIGINAL, Tier
 from store.search import golden_queries
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 FOLDER = RESOURCES / "demo"
-TEXTS = "texts.json"  # in that folder: what was read in its pictures
+TEXTS = "texts.json"  # in that folder: what was read in its pictures, those of copies as well
+COPIES = "copies.json"  # … and the copies
 RECORDED = "recorded draft"  # in place of a model's name: no model was asked
 WHO = history.DEMO
 PEOPLE = ("Ann (demo)", "Ben (demo)", "Chen (demo)")  # who decided in the recorded months
@@ -50,6 +55,61 @@ class DemoCoin:
         if not with_caption:
             sidecar.pop("caption", None)
         return Candidate(self.address, sidecar, self.folder / f"{self.address}.jpg")
+
+
+def _mirrored(image: "Image") -> "Image":
+    from PIL import ImageOps
+
+    return ImageOps.mirror(image)
+
+
+def _recoloured(image: "Image") -> "Image":
+    from PIL.Image import merge
+
+    hue, *rest = image.convert("HSV").split()
+    return merge("HSV", (hue.point(lambda value: (value + 90) % 256), *rest)).convert("RGB")
+
+
+def _lettered(image: "Image") -> "Image":
+    from PIL import ImageDraw
+
+    image, middle = image.copy(), image.width // 2
+    ImageDraw.Draw(image).text(
+        (middle, image.height * 0.95), "OFFICIAL 2.0", anchor="ms", font_size=image.height // 9, fill="white",
+        stroke_width=3, stroke_fill="black",
+    )  # fmt: skip
+    return image
+
+
+CHANGES: Mapping[str, Callable[["Image"], "Image"]] = {  # what copycats do to a picture
+    "mirrored": _mirrored,
+    "recoloured": _recoloured,
+    "other lettering": _lettered,
+    "same picture": lambda image: image,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCopy(DemoCoin):
+    """A rejected copy of a demo coin."""
+
+    of: str = ""
+    changes: tuple[str, ...] = ()  # of CHANGES, made in turn
+    sidecar: Mapping[str, Any] = field(default_factory=dict)
+
+    def candidate(self, *, with_caption: bool = True) -> Candidate:
+        """The copy's sidecar, and its picture made of the other's."""
+        from PIL.Image import open as opened_image
+
+        from store.disk.images import jpeg
+
+        with opened_image(self.folder / f"{self.of}.jpg") as opened:
+            image = opened.convert("RGB")
+        for change in self.changes:
+            image = CHANGES[change](image)
+        content = jpeg(image)
+        came = {"bytes": len(content), "format": "JPEG", "width": image.width, "height": image.height}
+        return Candidate(self.address, {**self.sidecar, ORIGINAL: came}, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +136,23 @@ def entries(folder: Path = FOLDER) -> list[DemoCoin]:
         raise BadSource(f"the demo library in {folder} cannot be read: {error}") from error
 
 
+def copies(coins: Collection[str], folder: Path = FOLDER) -> list[DemoCopy]:
+    """The rejected copies of these coins. Raises BadSource if their list is broken."""
+    file = folder / COPIES
+    try:
+        listed = json.loads(file.read_text(encoding="utf-8"))["copies"] if file.exists() else []
+        return [
+            DemoCopy(
+                one["sidecar"]["token_address"], "trash", folder, one["reason"], of=one["of"],
+                changes=tuple(one["changes"]), sidecar=one["sidecar"],
+            )
+            for one in listed
+            if one["of"] in coins
+        ]  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadSource(f"the demo library in {folder} cannot be read: {error}") from error
+
+
 def load(library: Library, *, progress: Progress | None = None, folder: Path = FOLDER) -> ImportReport:
     """Repeat the recorded decisions about every demo coin, except coins that a person has decided on.
 
@@ -84,6 +161,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     """
     progress = progress or Progress()
     coins = {coin.address: coin for coin in entries(folder)}
+    coins |= {copy.address: copy for copy in copies(coins.keys(), folder)}
     recorded = _recorded(folder, coins)
     progress.what = "Load the demo library"
     progress.total = sum(len(decision.coins) for decision in recorded)

@@ -74,10 +74,10 @@ def _normalised(content: bytes, fit: Fit) -> tuple[bytes, Original | None]:
         return content, None  # encoding it a second time would lose quality and give it another hash
     if image.size == (SIDE, SIDE):
         image.info = {}  # a comment or a profile would be written along
-        return _jpeg(image), original
+        return jpeg(image), original
     canvas = Image.new("RGB", (SIDE, SIDE), "white")
     canvas.paste(image, ((SIDE - image.width) // 2, (SIDE - image.height) // 2))
-    return _jpeg(canvas), original
+    return jpeg(canvas), original
 
 
 def decode(picture: bytes | Path) -> Image.Image:
@@ -251,7 +251,8 @@ def _srgb() -> ImageCms.ImageCmsProfile:
     return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
 
 
-def _jpeg(image: Image.Image) -> bytes:
+def jpeg(image: Image.Image) -> bytes:
+    """The JPG of a picture of 512×512 pixels, as `normalise` writes it."""
     buffer = BytesIO()
     image.save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()
@@ -260,7 +261,7 @@ def _jpeg(image: Image.Image) -> bytes:
 @lru_cache(maxsize=1)
 def _own_header() -> bytes:
     """The bytes before the pixel data, identical in every JPG that `normalise` writes."""
-    blank = _jpeg(Image.new("RGB", (SIDE, SIDE), "white"))
+    blank = jpeg(Image.new("RGB", (SIDE, SIDE), "white"))
     scan = blank.index(b"\xff\xda")
     (length,) = struct.unpack(">H", blank[scan + 2 : scan + 4])
     return blank[: scan + 2 + length]

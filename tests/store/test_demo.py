@@ -29,6 +29,7 @@ from store.memory.memory import Memory
 from store.progress import Progress
 from store.reading.query_binding import parts_of, picture
 from store.records import validate
+from store.rules import learning, past
 from store.search import query_syntax
 from store.tags.taxonomy import Taxonomy
 
@@ -284,6 +285,24 @@ def test_the_history_spans_three_months_and_three_people(demo_library: Library) 
     assert {event.verb for event in events} == {
         "import", "approve", "caption", "promote", "degrade", "return", "reject",
     }  # fmt: skip
+
+
+def test_the_recorded_decisions_are_enough_for_the_co_pilot_to_promise(demo_library: Library) -> None:
+    decided = Counter(one.was for one in past.decided(demo_library, since=0))
+    assert learning.missing(decided["approved"], decided["rejected"], 0.02) == ""
+    reasons = Counter(one.reason for one in past.decided(demo_library, since=0) if one.was == "rejected")
+    assert {"copycat", "scam"} <= reasons.keys()
+
+
+def test_copies_are_rejected_and_their_pictures_made_of_the_others(demo_library: Library) -> None:
+    originals = [entry.address for entry in demo.entries()]
+    copies = demo.copies(originals)
+    assert len(copies) == 120
+    assert {demo_library.get(copy.address).tier for copy in copies} == {"trash"}
+    assert demo.copies(originals[:0]) == [], "none without its original"
+    pictures = {demo_library.get(copy.address).image_hash for copy in copies}
+    assert len(pictures) > 90, "mirrored, recoloured, lettered; some are the same"
+    assert not pictures & demo_library.picture_texts.unread().keys()
 
 
 def test_every_week_of_the_recorded_months_has_decisions(demo_library: Library) -> None:
