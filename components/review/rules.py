@@ -14,7 +14,7 @@ from components.shell.page.forms import Button
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
 from store import Library, LruCache, MemedexError, Record
-from store.rules import preview, rule, running
+from store.rules import keeping, preview, rule, running
 
 _SHOWN = 24  # coins as pictures; the number says how many there are
 _NAMED = 20  # contradictions
@@ -216,7 +216,18 @@ def _now(library: Library, found: preview.Preview) -> None:
     count = len(found.matches)
     st.subheader(f"Now: {format.counted(count, 'coin')}", anchor=False)
     strip(library, [match.address for match in found.matches])
+    if found.rule.do == "keep":
+        st.markdown("\n".join(f"- {line}" for line in _kept(library, found)))
     meetings(library, found)
+
+
+def _kept(library: Library, found: preview.Preview) -> Iterable[str]:
+    """What each coin that is kept would get, and in place of which others, as Markdown."""
+    for match in found.matches[:_NAMED]:
+        kept, others = library.get(match.address), library.records(match.others)
+        named = [format.plain(safe_mode.shown(library, one).name) for one in (kept, *others)]
+        gain = format.plain(keeping.gain_in_words(kept, others) or "nothing new", limit=200)
+        yield f"{named[0]} gets {gain}, in place of {', '.join(named[1:])}"
 
 
 def meetings(library: Library, found: preview.Preview) -> None:

@@ -18,7 +18,7 @@ from store.cli.verbs import verb as declare
 from store.errors import BadSource, InvalidRecord
 from store.outcome import Refusal
 from store.reading.reader import Reader
-from store.rules import copilot, families, running, waves
+from store.rules import copilot, families, keeping, running, waves
 from store.rules import rule as values
 from store.rules.preview import DAYS, Preview
 from store.rules.preview import preview as previewed
@@ -106,13 +106,24 @@ def shown(call: Call, reader: Reader, rule: Rule, *, days: int) -> int:
         *(case.address for case in found.contradictions[:_NAMED]),
     ]
     names = {record.address: record.name for record in reader.records(named)}
-    return call.answered(_as_json(found), [plain(row) for row in _rows(found, names)])
+    gains = _gains(reader, found) if rule.do == "keep" else {}
+    return call.answered(_as_json(found), [plain(row) for row in _rows(found, names, gains)])
 
 
-def _rows(shown: Preview, names: dict[str, str]) -> list[str]:
+def _gains(reader: Reader, shown: Preview) -> dict[str, str]:
+    """What each kept coin would get of those that it is kept in place of, by its address."""
+    return {
+        match.address: f", gets {gain}"
+        for match in shown.matches[:_NAMED]
+        if (gain := keeping.gain_in_words(reader.get(match.address), reader.records(match.others)))
+    }
+
+
+def _rows(shown: Preview, names: dict[str, str], gains: dict[str, str]) -> list[str]:
     rows = [shown.rule.sentence, f"now: {_coins(len(shown.matches))}"]
     rows += [
         f"{f'{match.do} ' if match.do else ''}{match.address} {names.get(match.address, '')}"
+        f"{gains.get(match.address, '')}"
         for match in shown.matches[:_NAMED]
     ]
     for met in shown.meetings:

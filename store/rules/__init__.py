@@ -11,4 +11,14 @@ second_opinions  decisions asked again of another person, and how alike people d
 waves       many coins of one family that arrived within an hour
 """
 
-__all__ = ["copilot", "families", "matching", "preview", "rule", "running", "second_opinions", "waves"]
+__all__ = [
+    "copilot",
+    "families",
+    "keeping",
+    "matching",
+    "preview",
+    "rule",
+    "running",
+    "second_opinions",
+    "waves",
+]

@@ -33,6 +33,17 @@ def gain(kept: Record, others: Sequence[Record]) -> dict[str, Any]:
     return {"caption": caption, "tags": tags, "others": more, "revision": kept.revision}
 
 
+def gain_in_words(kept: Record, others: Sequence[Record]) -> str:
+    """What the kept coin would get: "tags frog, moon; caption context; website"; "" for nothing."""
+    found = gain(kept, others)
+    listed = {
+        "tags": [tag for tag in found["tags"] if tag not in kept.tags],
+        "caption": found["caption"],
+        "fields": found["others"],
+    }
+    return "; ".join(f"{what} {', '.join(names)}" for what, names in listed.items() if names)
+
+
 def _keep(context: "JobContext[Library]") -> None:
     """The items are the kept coins; each has the addresses of those that it is kept in place of."""
     library, job = context.library, context.job

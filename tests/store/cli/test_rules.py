@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from store.runtime import open_reader
+from store.importing.candidate import Candidate
+from store.runtime import open_library, open_reader
 from tests.store.cli.program import PENDING, Run
+from tests.store.conftest import address, coin, normal_picture
 
 pytestmark = pytest.mark.usefixtures("root")
 DOGS = ("rules", "add", "Dogs", "--do", "reject", "--when", "tag:dog", "--reason", "dogs")
@@ -48,6 +50,16 @@ def test_a_preview_says_what_a_rule_would_do_and_would_have_done(run: Run) -> No
     found = json.loads(run("rules", "preview", "Dogs", "--json").stdout)
     assert [one["token_address"] for one in found["now"]] == [PENDING]
     assert (found["decisions"], found["agreement"], len(found["contradictions"])) == (4, 0.0, 4)
+
+
+def test_a_preview_says_what_the_kept_coins_would_get(run: Run, tmp_path: Path) -> None:
+    with open_library(tmp_path / "res") as library:
+        library.add(
+            [coin(91, tags=["dog"]), Candidate("twin", coin(92, tags=["owl"]).sidecar, normal_picture(91))]
+        )
+        library.duplicates.examine()
+    run("rules", "add", "Best", "--do", "keep", "--other", "younger", "--when", "name:coin")
+    assert f"{address(91)} Coin 91, gets tags owl" in run("rules", "preview", "Best").stdout
 
 
 def test_rules_leave_and_come_back_as_yaml(run: Run, tmp_path: Path) -> None:

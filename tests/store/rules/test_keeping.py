@@ -1,7 +1,7 @@
 """One coin of a pair is kept with what the other knew; one undo takes all of it back."""
 
 from store.library import Library
-from store.rules import running
+from store.rules import keeping, running
 from tests.store.conftest import address, coin
 from tests.store.rules.conftest import COPY, ORIGINAL, copied, finished, rule
 
@@ -12,6 +12,8 @@ def test_the_kept_coin_gains_what_it_lacks_and_the_other_is_rejected(library: Li
     library.caption(ORIGINAL, caption={"entity": "the frog"})
     library.duplicates.examine()
     running.save(library, rule("Best", do="keep", other="younger"))
+    told = keeping.gain_in_words(library.get(ORIGINAL), [library.get(COPY)])
+    assert told == "tags frog; caption context; fields website", "before anything is done"
     decision = finished(library, "Best", actor="ann")
     kept = library.get(ORIGINAL)
     assert kept.tags == ["dog", "frog"]
