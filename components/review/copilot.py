@@ -39,7 +39,7 @@ def show(library: Library) -> None:
         rules.buttons(library, saved, draft, found)
     if standing.version is None:
         return
-    _now(library, found)
+    _now(library, found, waiting=standing.waiting)
     _why(library, found)
     _measured(library, found)
     rules.runs(library, saved)
@@ -49,7 +49,7 @@ def _off(library: Library) -> None:
     st.write(_WHAT)
     standing = copilot.standing(library, copilot.usual())
     if standing.missing:
-        st.caption(format.plain(standing.sentence))
+        st.caption(format.plain(standing.sentence, limit=300))
     if library.can_write:
         turned = forms.show(
             "copilot-on", library, lambda _: _turn_on(library), after_run=True,
@@ -71,16 +71,16 @@ def _draft(library: Library, saved: rule.Rule) -> rule.Rule | None:
             "Errors to bear, %", 0.1, 20.0, saved.bears, 0.5, "%.1f", key="copilot-bears", width=150,
             help="Of the coins that it settles, so many may be wrong.",
         )  # fmt: skip
+        reason = st.text_input("Rejects as", saved.reason, key="copilot-reason", width=160)
         level = st.segmented_control(
             "How far it may go", list(_LEVELS), default=saved.level, key="copilot-level",
             format_func=_LEVELS.__getitem__, required=True,
             help="One click: all coins that it is sure of, as one decision. By itself: as they come.",
         )  # fmt: skip
-        when = st.text_input(
-            "Only coins that this finds", saved.when, key="copilot-when", placeholder="all in review",
-            help="A filter line.",
-        )  # fmt: skip
-        reason = st.text_input("Rejects as", saved.reason, key="copilot-reason", width=160)
+    when = st.text_input(
+        "Only coins that this finds", saved.when, key="copilot-when", placeholder="all in review",
+        help="A filter line.",
+    )  # fmt: skip
     try:
         return rule.checked(
             {
@@ -106,12 +106,13 @@ def _learned(standing: copilot.Standing) -> None:
         "It learns again as you decide, and keeps its versions."
     )
     if standing.obstacle:
-        st.caption(f":material/visibility: Until then it is only shown: {format.plain(standing.obstacle)}.")
+        why = format.plain(standing.obstacle, limit=300)
+        st.caption(f":material/visibility: Only shown yet: {why}.")
 
 
-def _now(library: Library, found: preview.Preview) -> None:
-    """The coins that it would decide now."""
-    st.subheader(f"Now: {format.counted(len(found.matches), 'coin')}", anchor=False)
+def _now(library: Library, found: preview.Preview, *, waiting: int) -> None:
+    """The coins that it would decide now, of those that wait."""
+    st.subheader(f"Now: {len(found.matches):,} of {format.counted(waiting, 'coin')}", anchor=False)
     for do, title in (("approve", "It would approve"), ("reject", "It would reject")):
         coins = [match.address for match in found.matches if match.do == do]
         if coins:
@@ -144,10 +145,13 @@ def _measured(library: Library, found: preview.Preview) -> None:
 
 
 def _compared(found: preview.Preview) -> str:
-    if not found.cases:
-        return "You have decided none yet of the coins that it would settle, since it learned."
+    back = sum(case.said == preview.BACK for case in found.cases)
+    blind, settled = len(found.cases) - back, format.counted(found.settled, "coin")
+    taken = f" You took back {back:,} of {settled} that it settled." if back else ""
+    if not blind:
+        return f"You have decided none yet of the coins that it would settle, since it learned.{taken}"
     return (
-        f"Of {format.counted(len(found.cases), 'coin')} that it would have settled you decided "
+        f"Of {format.counted(blind, 'coin')} that it would have settled you decided "
         f"{len(found.agreements):,} as it would have, without being told what it says. Five in a hundred "
-        "always come to you so."
+        f"always come to you so.{taken}"
     )
