@@ -59,11 +59,6 @@ class Preview:
         return len(self.agreements) / len(self.cases) if self.cases else None
 
     @property
-    def keeps_promise(self) -> bool:
-        """Whether it agrees as promised; one contradiction among a few decisions is too little to tell."""
-        return not self.broken
-
-    @property
     def broken(self) -> str:
         """How it broke its promise, in words; "" if it keeps it."""
         if self.rule.do == "judge":

@@ -48,7 +48,7 @@ def test_a_preview_says_what_it_would_do_and_would_have_done(pair: Library) -> N
     assert [match.address for match in found.matches] == [address(5)]
     assert [case.address for case in found.agreements] == [COPY]
     assert [(case.address, case.actor) for case in found.contradictions] == [(address(4), "ben")]
-    assert (found.agreement, found.keeps_promise) == (0.5, True)  # one contradiction tells too little
+    assert (found.agreement, found.broken) == (0.5, "")  # one contradiction tells too little
     assert found.sentence == (
         "In the last 90 days it would have settled 2 of 3 decisions: 1 as people did, 1 otherwise (50.0%)."
     )
@@ -70,7 +70,7 @@ def test_a_promise_is_broken_by_more_than_a_single_contradiction(
     agree: int, contradict: int, *, keeps: bool
 ) -> None:
     cases = [Case(address(1), "rejected", "ann", 0.0, number < agree) for number in range(agree + contradict)]
-    assert Preview(rule(), (), (), tuple(cases), 200, 90, ()).keeps_promise is keeps
+    assert (Preview(rule(), (), (), tuple(cases), 200, 90, ()).broken == "") is keeps
 
 
 def test_earlier_decisions_are_left_out(pair: Library) -> None:
@@ -83,7 +83,7 @@ def test_earlier_decisions_are_left_out(pair: Library) -> None:
 
 def test_without_decisions_nothing_tells_whether_a_rule_is_right(pair: Library) -> None:
     found = preview(pair, rule())
-    assert (found.agreement, found.keeps_promise) == (None, True)
+    assert (found.agreement, found.broken) == (None, "")
     assert found.sentence == "No decision of the last 90 days tells whether it is right."
 
 
