@@ -159,7 +159,7 @@ class Person:
         self.page.keyboard.press("z")
         assert eventually(lambda: self.tiers() == before, within=300), "one press takes all of it back"
         self.visit("activity", "Activity")
-        expect(self.page.get_by_role("button", name="Redo").first).to_be_attached()
+        expect(self.page.locator("button[aria-keyshortcuts]", has_text="Redo")).to_be_attached()
         self.page.keyboard.press("Shift+Z")
         assert eventually(lambda: self.tiers() == after, within=300)
         return before, after
