@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 
 from bench import arrivals
 from store.catalog.filters import Filter
+from store.rules.copilot import is_alarming
 from store.runtime import open_library
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
@@ -154,7 +155,8 @@ class Person:
         left = self.waiting() - count
         assert eventually(lambda: self.waiting() == left, within=300)
         after = self.tiers()
-        expect(self.page.get_by_role("heading", name="Now: 0 coins")).to_be_visible()
+        if verb == "Reject":  # the co-pilot learns from what it sees, and means others then
+            expect(self.page.get_by_role("heading", name="Now: 0 coins")).to_be_visible()
         wait_until_idle(self.page)
         self.page.keyboard.press("z")
         assert eventually(lambda: self.tiers() == before, within=300), "one press takes all of it back"
@@ -196,7 +198,7 @@ def test_a_person_works_through_a_new_library(page: Page, tmp_path: Path, serve:
     print(told)
     assert {*tiers.values()} == {"approved", "trash"}
     assert errors_left <= 0.02 * COINS, told
-    assert wrong <= BEARS / 100 * len(settled), told
+    assert not is_alarming(wrong, len(settled), BEARS / 100), told  # so many errors would be no chance
     assert person.seconds < 30 * 60, told
 
     folder = tmp_path / "site"
