@@ -161,7 +161,7 @@ def test_a_viewer_has_no_button_and_no_key_that_decides(page: Page, coins: dict[
 def test_beside_the_cards_keys_act_on_the_selection_and_buttons_on_the_open_coin(grid: GridPage) -> None:
     first, second, third, _ = grid.addresses()
     grid.press("Space", "ArrowRight", "Space", "ArrowRight", "Enter")
-    grid.panel.get_by_role("button", name="Approve").click()
+    grid.panel.get_by_role("button", name="Approve a", exact=True).click()
     grid.press("a")
     assert [one["addresses"] for one in written(grid.page)] == [[third], [first, second]]
 
@@ -193,7 +193,7 @@ def test_a_link_to_a_coin_of_another_page_shows_it_there_and_leads_to_where_it_i
     expect(grid.message).to_have_text("Open in Review to decide this coin")
     grid.panel.get_by_role("button", name="Open in Review").click()
     expect(page.get_by_role("heading", name="Review", level=1)).to_be_attached()
-    expect(grid.panel.get_by_role("button", name="Approve")).to_be_visible()
+    expect(grid.panel.get_by_role("button", name="Approve a", exact=True)).to_be_visible()
     with shared.stored() as library:
         assert library.get(PENDING.address).tier == "pending"
 

@@ -437,7 +437,7 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
     with open_regular(path) as file:
         beginning = file.read(_READ).decode("utf-8-sig", "replace").lstrip(_SPACE)
     start, is_laid_out = beginning[:1], beginning.partition("\n")[0].strip() == "{"
-    if path.suffix.lower() != ".json" and start not in ("[", "") and not is_laid_out:
+    if not start or (path.suffix.lower() != ".json" and start != "[" and not is_laid_out):
         return partial(_lines, path), False
     if start == "[":
         return partial(_elements, path), False

@@ -65,7 +65,9 @@ def test_the_offline_model_embeds_texts_and_pictures_without_torch() -> None:
     "name", ["nonsense", "offline:x", "openclip:", "litellm:", "sentence-transformers:", ""]
 )
 def test_an_unknown_model_name_lists_the_known_ones(name: str) -> None:
-    with pytest.raises(ModelUnavailable, match=r"offline, openclip:MODEL/TAG.*MEMEDEX_EMBEDDER"):
+    with pytest.raises(
+        ModelUnavailable, match=r"offline, offline:text, openclip:MODEL/TAG.*MEMEDEX_EMBEDDER"
+    ):
         open_embedder(name)
 
 

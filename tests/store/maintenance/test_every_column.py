@@ -123,7 +123,7 @@ def flipped(value: Any) -> Any:
         return value ^ 1
     if isinstance(value, float):
         return value + 1
+    if isinstance(value, bytes):  # of a vector's float32 this is an exponent: its last digits tell nothing
+        return value[:-1] + bytes([value[-1] ^ 1])
     middle = len(value) // 2
-    if isinstance(value, bytes):
-        return value[:middle] + bytes([value[middle] ^ 1]) + value[middle + 1 :]
     return value[:middle] + chr(ord(value[middle]) ^ 1) + value[middle + 1 :]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from store.embedding.protocol import OFFLINE_TEXT
 from store.memory import context, memories
 from store.memory.documents import documents
 from store.memory.engine.settings import LOCAL, MemorySettings
@@ -65,10 +66,11 @@ def test_figure(is_here: object, is_there: object) -> None:
     assert is_here == is_there
 
 
-def test_documents_use_the_configured_model_and_other_kinds_the_local_one() -> None:
+def test_documents_use_the_configured_model_and_other_kinds_their_own() -> None:
     ada = MemorySettings(document_embedder="litellm:text-embedding-ada-002")
     assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
-    assert ada.embedder_of("memories") == MemorySettings().embedder_of("documents") == LOCAL
+    assert ada.embedder_of("world_lore") == MemorySettings().embedder_of("documents") == LOCAL
+    assert ada.embedder_of("memories") == OFFLINE_TEXT
 
 
 def test_text_is_split_recursively_at_1000_characters_with_100_of_overlap() -> None:

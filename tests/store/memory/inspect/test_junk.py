@@ -57,7 +57,7 @@ def test_a_near_repeat_is_one_that_differs_in_no_number_name_or_negation(memory:
     assert list(whys(memory).values()) == [["near repeat"]]
     assert junk(memory).worst[0].reasons[0].other == first
     remembered(memory, f"Never {words} pond")
-    assert junk(memory).parts == {"near repeat": 1, "contradicted": 2}, "no merge of what contradicts"
+    assert junk(memory).parts == {"near repeat": 1, "contradicted": 1}, "no merge of what contradicts"
 
 
 def test_the_entry_stored_earlier_is_the_contradicted_one(memory: Memory) -> None:

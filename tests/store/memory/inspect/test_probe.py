@@ -62,7 +62,7 @@ def test_a_probe_has_the_order_in_which_entries_are_handed_out(
 
 def test_a_hit_is_strong_by_what_was_measured_for_its_model() -> None:
     row: dict[str, Any] = {"id": "a"}
-    by_local = [ProbeCandidate(row, score, 0.0, "", words, is_local=True) for score, words in MEASURED]
+    by_local = [ProbeCandidate(row, score, 0.0, "", words, is_measured=True) for score, words in MEASURED]
     assert [one.is_strong for one in by_local] == [True, True, False]
     others = [ProbeCandidate(row, 0.8, deviations, "") for deviations in (2.5, 1.5)]
     assert [one.is_strong for one in others] == [True, False], "other models' cosines are all high"
