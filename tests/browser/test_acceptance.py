@@ -27,9 +27,9 @@ from tests.store.rules.test_publishing import SCHEMA
 from tests.waiting import eventually
 
 IS_LONG = LENGTH >= 1
-COINS = 5_000 if IS_LONG else 300
+COINS = 5_000 if IS_LONG else 200
 FIRST, TAUGHT, WATCHED = 60, 300, 150  # coins decided by keys before what follows
-FAMILIES = 5 if IS_LONG else 2
+FAMILIES = 5 if IS_LONG else 1
 BEARS = 10  # % of what the co-pilot settles
 RULES = {
     "Copies": {"and a coin like it": "is older", "as": "copycat"},
