@@ -36,6 +36,7 @@ def count_as(page: Page, column: str, meant: str) -> None:
 
 def test_columns_of_a_table_are_stored_as_what_a_person_says_they_are(page: Page, empty: Server) -> None:
     visit(page, empty, "settings?section=Import", title="Settings")
+    wait_until_idle(page)  # else the field that gets the files may be replaced by the next one drawn
     page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
         [
             {"name": "odd.csv", "mimeType": "text/csv", "buffer": ODD.encode()},
