@@ -55,7 +55,7 @@ def test_exact_matches_come_first_and_each_part_is_in_the_order_of_its_scores(de
         == exact
         == {"local-demo-frog-crown", "local-demo-frog-prince-regent"}
     )
-    assert [hit.score for hit in hits] == pytest.approx([0.57, 0.44, 0.45, 0.42, 0.40], abs=0.01)
+    assert [hit.score for hit in hits] == pytest.approx([0.57, 0.44, 0.45, 0.42, 0.40], abs=0.005)
     assert results.hits == sorted(results.hits, key=lambda hit: -hit.score)
 
 
