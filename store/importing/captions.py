@@ -141,11 +141,7 @@ def _read(
         rows = list(tables.listed(listed.rows if listed else [value]))
     if not rows:
         raise BadSource("there is no caption in it")
-    rows = [
-        (number, tables.named(one, {}) if isinstance(one, dict) else one)
-        for number, row in rows
-        for one in (shapes.single(row) if isinstance(row, dict) else [row])
-    ]
+    rows, _ = shapes.coins_of(rows, {})
     shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
     for number, row in rows:
         item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)

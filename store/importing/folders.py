@@ -309,13 +309,9 @@ class _Reading:
             raise BadSource(tables.TOO_MANY)
         if not rows:
             yield Refusal(self.tree.item(name), _EMPTY)
-        fields = self.choices.fields
         labels = {number: _label(row, word) for number, row in rows}
-        rows = [
-            (number, tables.named(one, fields) if isinstance(one, dict) else one)
-            for number, row in rows
-            for one in (shapes.single(row) if isinstance(row, dict) else [row])
-        ]
+        rows, told = shapes.coins_of(rows, self.choices.fields)
+        self.remarks += [f"{self.tree.item(name)}: {sentence}" for sentence in told]
         rows = list(_joined(rows))
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)

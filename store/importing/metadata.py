@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -32,7 +33,7 @@ _DAY = range(19700101, 21010101)  # 20240501: as seconds, that is a day in Augus
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+", re.IGNORECASE)
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
-_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d.%m.%Y", "%Y年%m月%d日")
+_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y年%m月%d日")
 _COUNTED = re.compile(  # a currency, digits in groups, a decimal sign, thousands or millions, a currency
     r"(?P<before>[$€£¥] ?)?(?P<minus>-?)"
     r"(?P<whole>\d{1,3}(?:(?P<by>[,.'’ \u00a0\u202f])\d{3})(?:(?P=by)\d{3})*|\d+)"
@@ -40,7 +41,8 @@ _COUNTED = re.compile(  # a currency, digits in groups, a decimal sign, thousand
 )
 _ONLY_GROUPS = {"'", "’", "\u00a0", "\u202f"}
 _UNIT = {"K": 3, "M": 6, "B": 9}
-_SLASHES = re.compile(r"(\d\d?)[/-](\d\d?)[/-](\d{4})(?=\D|$)")
+_DIGITS = re.compile(r"(\d\d?)(?P<sign>[/.-])(\d\d?)(?P=sign)(\d{4}|\d\d)(?=\D|$)")
+_SHORT_YEARS = range(2008, 2040)  # that two digits mean; Bitcoin's first is 2009
 _CLOCK = re.compile(r",?\s+(\d\d?):(\d\d)(:\d\d)?(?:\s*([AaPp])\.?[Mm]\.?)?(?=\s|[+-]\d|$)")
 _YEARS = range(1900, 2101)  # as seconds, half an hour of 1970
 _SERIAL = range(25_569 + 7_305, 25_569 + 47_482)  # days as Excel counts them, from 1990 to 2099
@@ -162,17 +164,58 @@ def _moments(text: str) -> Iterator[int]:
     if dotted := re.match(r"(\d{4})[/.](\d\d?)[/.](\d\d?)(?=\D|$)", plain):
         plain = f"{dotted[1]}-{dotted[2]:0>2}-{dotted[3]:0>2}{plain[dotted.end() :]}"
     plain = re.sub(r"(?:UTC|GMT) (?=\d{4}$)", "", plain)
-    if slashes := _SLASHES.match(plain):
-        month, day = sorted(map(int, slashes.group(1, 2)))
-        if not (month == day or day > 12 >= month):  # two readings, or none
+    if found := {*readings(plain).values()}:
+        if len(found) > 1:
             return
-        plain = f"{slashes[3]}-{month:02}-{day:02}{plain[slashes.end() :]}"
+        (plain,) = found
     for form in (None, *_FORMATS):
         try:
             moment = datetime.strptime(plain, form) if form else datetime.fromisoformat(plain)
             yield int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         except (ValueError, OverflowError):
             continue
+
+
+def readings(text: str) -> dict[str, str]:
+    """A text that begins with a date in digits, with that date in ISO 8601, by each order that it allows.
+
+    The orders are those of day, month and year: with points, as 01.05.2024, the month is never first.
+    """
+    digits = _DIGITS.match(text)
+    if not digits:
+        return {}
+    first, second, last = map(int, digits.group(1, 3, 4))
+    is_short = len(digits[4]) == 2
+    orders = {"day": (last, second, first)}
+    orders |= {} if digits["sign"] == "." else {"month": (last, first, second)}
+    orders |= {"year": (first, second, last)} if is_short else {}
+    found = {}
+    for order, (year, month, day) in orders.items():
+        with suppress(ValueError):
+            at = date(year + 2000 if is_short else year, month, day)
+            if not is_short or at.year in _SHORT_YEARS:
+                found[order] = f"{at}{text[digits.end() :]}"
+    return found
+
+
+def settle_dates(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Write dates with several readings, as 05/01/2024, in the order that all others of their column allow.
+
+    Returns a sentence for each such column. A column whose dates allow several orders, or none, stays.
+    """
+    told = []
+    for key in sorted({key for row in rows for key in row if meaning(key) == "created_at"}):
+        read = [(row, found) for row in rows if (found := readings(str(row.get(key, "")).strip()))]
+        unclear = [(row, found) for row, found in read if len({*found.values()}) > 1]
+        orders = set[str].intersection(*({*found} for _, found in read)) if unclear else set()
+        if len(orders) == 1:
+            (order,) = orders
+            told.append(
+                f"{key} “{_short(unclear[0][0][key])}” is read with the {order} first, as its column has it"
+            )
+            for row, found in unclear:
+                row[key] = found[order]
+    return told
 
 
 def _in_24_hours(clock: re.Match[str]) -> str:

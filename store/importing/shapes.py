@@ -12,10 +12,11 @@ One shape is one entry of `_SHAPES`: what people call it, by what it is recognis
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from store.importing.metadata import address_in, chain_id, pictured
+from store.importing import tables
+from store.importing.metadata import address_in, chain_id, pictured, settle_dates
 from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
@@ -62,6 +63,16 @@ def single(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         rest["text"] = rest.pop("prompt")
     for picture in pictures:
         yield {**rest, ("image" if isinstance(picture, dict) else "file_name"): picture}
+
+
+def coins_of(rows: Iterable[tables.Row], fields: Mapping[str, str]) -> tuple[list[tables.Row], list[str]]:
+    """The rows by the fields that their columns count as, once for each picture, and what to say of them."""
+    found = [
+        (number, tables.named(one, fields) if isinstance(one, dict) else one)
+        for number, row in rows
+        for one in (single(row) if isinstance(row, dict) else [row])
+    ]
+    return found, settle_dates([row for _, row in found if isinstance(row, dict)])
 
 
 def _is_coin(value: Mapping[str, Any]) -> bool:

@@ -96,6 +96,27 @@ def test_a_table_with_decimal_commas_has_its_numbers(tmp_path):
     assert [coin.sidecar[key] for key in ("price", "supply")] == ["0.0012", "1.234"]
 
 
+@pytest.mark.parametrize(
+    ("dates", "days"),
+    [
+        (["05/01/2024", "13/01/2024", "2024-01-02"], [5, 13, 2]),
+        (["1/5/24", "1/13/24", "1/2/24 10:30 PM"], [5, 13, 2]),
+        (["24/01/05", "24/01/31", "24-01-13"], [5, 31, 13]),
+        (["05/01/2024", "13/01/2024", "01/13/2024"], [None, 13, 13]),
+        (["05/01/2024", "", "06/01/2024"], [None, None, None]),
+    ],
+    ids=["day first", "month first", "year first", "contradiction", "all unclear"],
+)
+def test_a_date_with_two_readings_is_read_as_its_column_allows(tmp_path, dates, days):
+    rows = [f"c{number}.png,{date}" for number, date in enumerate(dates)]
+    files = {f"c{number}.png": png(color) for number, color in enumerate(("red", "green", "blue"))}
+    coins, refused = import_folder(tmp_path, {"coins.csv": "\n".join(["file,Date", *rows]), **files})
+    read = [coin.sidecar.get("created_at") for coin in coins]
+    assert ([at and at // 86_400 - 19_722 for at in read], refused) == (days, {})
+    is_settled = None not in days
+    assert [one.endswith("first, as its column has it") for one in coins[0].remarks] == [True] * is_settled
+
+
 ROWS = [{"name": "Frog", "file": "a.png"}]
 
 
