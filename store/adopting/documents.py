@@ -32,7 +32,13 @@ _ADA_DIMENSIONS = 1536
 _BATCH = 500
 _FIELD = 50_000_000  # characters of one field
 _NULL = ("", "\\N", "NULL")
-_COLUMNS = {"content", "embedding"}
+# The columns of a passage, and what LangChain's and LlamaIndex's stores call them.
+_COLUMNS = {
+    "document": "content", "page_content": "content", "text": "content", "cmetadata": "metadata",
+    "metadata_": "metadata", "uuid": "id", "node_id": "id", "vector": "embedding",
+}  # fmt: skip
+_PLACE = {"protocol", "page", "page_label", "page_number", "file_name", "file_path"}
+_OF_MEMORIES = {"content_hash", "tags"}
 _LINES = (".jsonl", ".ndjson")
 _ENDINGS = (".csv", ".tsv", *_LINES)
 
@@ -232,13 +238,17 @@ def read_rows(path: Path) -> Iterator[Row | Refusal]:
 def _csv_rows(file: TextIOWrapper, path: Path) -> Iterator[Row | Refusal]:
     reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     header = [name.strip().lower() for name in next(reader, [])]
-    if not set(header) >= _COLUMNS:
-        return
+    is_dump = False
     for cells in reader:
         if len(cells) != len(header):
             yield Refusal(f"{path.name}, line {reader.line_num}", "it has another number of columns")
             continue
-        yield {name: None if cell in _NULL else cell for name, cell in zip(header, cells, strict=True)}
+        row = _named(
+            {name: None if cell in _NULL else cell for name, cell in zip(header, cells, strict=True)}
+        )
+        if not (is_dump := is_dump or _is_passage(row)):
+            return
+        yield row
 
 
 def _json_lines(file: TextIOWrapper, path: Path) -> Iterator[Row | Refusal]:
@@ -252,12 +262,29 @@ def _json_lines(file: TextIOWrapper, path: Path) -> Iterator[Row | Refusal]:
                 return
             yield Refusal(f"{path.name}, line {number}", f"it is not JSON: {error}")
             continue
-        if isinstance(row, dict) and row.keys() >= _COLUMNS:
+        if isinstance(row, dict) and _is_passage(row := _named(row)):
             yield row
         elif number == 1:
             return
         else:
-            yield Refusal(f"{path.name}, line {number}", "it has no content and no embedding")
+            yield Refusal(
+                f"{path.name}, line {number}", "it has no content, or neither an embedding nor a source"
+            )
+
+
+def _named(row: Row) -> Row:
+    """The row by the names that a pgvector table's columns have here."""
+    return {**row, **{ours: row[name] for name, ours in _COLUMNS.items() if name in row and ours not in row}}
+
+
+def _is_passage(row: Row) -> bool:
+    """Whether a row is a passage: it has a vector, or its metadata say where in a document it stands."""
+    if "content" not in row or "embedding" in row:
+        return "content" in row
+    with suppress(ValueError):
+        said = _metadata(row.get("metadata"))
+        return bool(_PLACE & said.keys() or "." in str(said.get("source"))) and not _OF_MEMORIES & row.keys()
+    return False
 
 
 def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
@@ -292,7 +319,7 @@ def _take(adoption: Adoption, batch: list[Entry], model: str) -> None:
 
 
 def _tell_of_other_model(adoption: Adoption, model: str) -> None:
-    if model != adoption.memory.documents.entries.model:
+    if model not in (UNKNOWN, adoption.memory.documents.entries.model):
         adoption.note(
             f"the vectors of {model} are kept; `memory model {model} --kind documents` searches with them, "
             "and sends each question to that model"

@@ -1,4 +1,4 @@
-"""Agents' memories in files of other programs: knowledge graphs, exports in JSON, and SQLite tables.
+"""Agents' memories in files of other programs: knowledge graphs, exports in JSON or CSV, SQLite tables.
 
 MCP memory server     https://github.com/modelcontextprotocol/servers (src/memory): a line for each
                       entity and relation; each observation, and each relation, is a memory
@@ -12,7 +12,7 @@ The names of fields of all of them are `_FIELDS`; rows that have some of `_TELLI
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +24,8 @@ from store.adopting.texts import Adoption, Entry
 from store.disk.files import open_regular, read_regular
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.errors import BadSource
-from store.importing import encodings
+from store.importing import encodings, tables
+from store.importing.metadata import settle_dates
 from store.memory.memory import Memory
 from store.outcome import Refusal
 from store.progress import Progress, batches
@@ -46,6 +47,7 @@ _OF_OTHERS = {"role", "author", "sender", "type", "title", "url"}
 _MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
 _IS_GRAPH = re.compile(r'"type"\s*:\s*"(?:entity|relation)"')
 _JSON = (".json", ".jsonl", ".ndjson")
+_CELLS = (".csv", ".tsv")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _LARGEST = 100_000_000  # bytes of a file in JSON
 _BEGINNING = 1_000_000  # bytes in which a database says which tables it has
@@ -108,7 +110,7 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for file in sorted(path.rglob("*")) if path.is_dir() else []:
         is_near = len(file.relative_to(path).parts) <= _DEEPEST
-        if is_near and file.suffix.lower() in (*_JSON, *_DATABASES) and file.is_file():
+        if is_near and file.suffix.lower() in (*_JSON, *_CELLS, *_DATABASES) and file.is_file():
             yield file
 
 
@@ -116,7 +118,9 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
     """The memories of a file, and what of it cannot be read; nothing of a file of another kind."""
     try:
         kind = file.suffix.lower()
-        if kind not in _DATABASES and (kind in _JSON or _begins_as_json(file)):
+        if kind in _CELLS:
+            yield from _cells(read_regular(file, limit=_LARGEST), kind)
+        elif kind not in _DATABASES and (kind in _JSON or _begins_as_json(file)):
             content = encodings.read(read_regular(file, limit=_LARGEST))[0]
             whole = _parsed(content)
             if isinstance(whole, dict) and "type" not in whole:
@@ -125,7 +129,7 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
                 yield from _listed(whole)
             elif _IS_GRAPH.search(content):
                 yield from _graph(file, content)
-            elif _is_memory(_object(content.partition("\n")[0])):
+            elif _is_memory(_object(content.partition("\n")[0]).keys()):
                 yield from _listed([_parsed(line) for line in content.split("\n")])
         elif kind in _DATABASES:
             yield from _table(file)
@@ -134,15 +138,25 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
             yield Refusal(file.name, f"its table of memories cannot be read to its end: {error}")
 
 
+def _cells(content: bytes, kind: str) -> Iterator[Given]:
+    """The memories of a table; none of one that has pictures, passages of documents or anything else."""
+    given = tables.rows_of(content, suffix=kind, fields=_FIELDS["text"])
+    rows = [{key.lower(): cell for key, cell in row.items()} for _, row in given if isinstance(row, dict)]
+    heads = {head for row in rows for head in row}
+    if "embedding" not in heads and "picture" not in map(tables.counts_as, heads) and _is_memory(heads):
+        settle_dates(rows)
+        yield from _rows(rows)
+
+
 def _begins_as_json(file: Path) -> bool:
     with open_regular(file) as opened:
         return opened.read(_SIGN).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 
-def _is_memory(row: Mapping[str, Any]) -> bool:
-    """Whether a row of a list without a name is a memory."""
-    is_plain = {"id", "content"} <= row.keys() and bool(_OF_MEMORIES & row.keys())
-    return bool(_ALONE & row.keys()) or (is_plain and not _OF_OTHERS & row.keys())
+def _is_memory(names: Set[str]) -> bool:
+    """Whether a row with these fields, of a list without a name, is a memory."""
+    is_plain = {"id", "content"} <= names and bool(_OF_MEMORIES & names)
+    return bool(_ALONE & names) or (is_plain and not _OF_OTHERS & names)
 
 
 def _graph(file: Path, content: str) -> Iterator[Given | Refusal]:
@@ -204,7 +218,7 @@ def _listed(values: list[Any]) -> Iterator[Given]:
                 if isinstance(text, str) and text.strip():
                     id = f"claude-{sha256(text.encode()).hexdigest()[:16]}"
                     yield id, text, {"project": project} if project else {}
-    if any(map(_is_memory, rows[:1])):  # a row that lacks what the first one has is one all the same
+    if rows and _is_memory(rows[0].keys()):  # a row that lacks what the first one has is one all the same
         yield from _rows(rows)
 
 

@@ -143,6 +143,45 @@ def memory(reopen: Callable[[], Memory]) -> Memory:
     return reopen()
 
 
+LANGCHAIN = {"document": "content", "cmetadata": "metadata", "uuid": "id"}
+
+
+@pytest.mark.parametrize("name", ["documents.csv", "documents.jsonl"])
+@pytest.mark.parametrize("names", [{}, LANGCHAIN])
+def test_rows_without_an_embedding_are_known_by_their_metadata(
+    memory: Memory, tmp_path: Path, name: str, names: dict[str, str]
+) -> None:
+    called = {ours: theirs for theirs, ours in names.items()}
+    given = [
+        {called.get(key, key): value for key, value in row.items() if key != "embedding"} for row in rows()
+    ]
+    path = tmp_path / name
+    if path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*given[0]])
+            writer.writeheader()
+            writer.writerows(
+                {key: json.dumps(one) if isinstance(one, dict) else one for key, one in row.items()}
+                for row in given
+            )
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in given))
+    report = adopted(memory, path)
+    assert (len(report.taken), report.reused, report.embedded) == (3, 0, 3)
+    found = {
+        row["id"]: (row["source"], row["page"], row["content"]) for row in memory.documents.entries.find()
+    }
+    assert found == {
+        row["id"]: (row["metadata"]["source"], row["metadata"]["page"], row["content"]) for row in rows()
+    }
+
+
+def test_lines_with_a_text_and_other_metadata_are_no_passages(tmp_path: Path) -> None:
+    for metadata in ({"source": "api"}, {}, {"mood": 1}):
+        (tmp_path / "lines.jsonl").write_text(json.dumps({"content": "Likes frogs", "metadata": metadata}))
+        assert recognise(tmp_path, system="document-rows") == []
+
+
 @pytest.mark.parametrize("name", ["documents.csv", "documents.jsonl"])
 def test_rows_come_with_ids_metadata_and_their_1536_numbers(
     memory: Memory, bags: Bags, tmp_path: Path, name: str

@@ -70,10 +70,41 @@ def test_a_table_of_memories_comes_with_tags_and_time(memory: Memory, tmp_path: 
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("table", "encoding"),
+    [
+        (
+            'ID,Content,Tags,Created_at\r\n1,"Likes 狗, much","pond;frog",13/02/2024\r\n'
+            "2,Sleeps,,01/03/2024\r\n",
+            "utf-8-sig",
+        ),
+        (
+            "id;memory;user_id;created_at;tags\n"
+            "1;Likes 狗, much;ada;13/02/2024;pond,frog\n2;Sleeps;;01/03/2024;\n",
+            "utf-16",
+        ),
+    ],
+)
+def test_a_csv_of_memories_is_told_by_its_columns(
+    table: str, encoding: str, memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "memories.csv").write_bytes(table.encode(encoding))
+    assert adopted(memory, tmp_path).taken == ["1", "2"]
+    found = {
+        row["content"]: (json.loads(row["tags"]), row["timestamp"]) for row in memory.kinds["memories"].find()
+    }
+    assert {text: (tags, at[:10]) for text, (tags, at) in found.items()} == {
+        "Likes 狗, much": (["pond", "frog"], "2024-02-13"),
+        "Sleeps": ([], "2024-03-01"),
+    }
+
+
 def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"name": "frog"}')
     (tmp_path / "b.jsonl").write_text("no JSON")
     (tmp_path / "c.db").write_bytes(b"no database")
+    (tmp_path / "e.csv").write_text("id,content,tags,image\n1,a frog,pond,a.png\n")
+    (tmp_path / "f.csv").write_text("id,title,content,created_at\n1,Frogs,a text,2024-01-01\n")
     sqlite3.connect(tmp_path / "d.sqlite3").close()
     assert recognise(tmp_path, system="memory-files") == []
 
