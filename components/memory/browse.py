@@ -40,23 +40,21 @@ def show(library: Library, memory: Memory) -> None:
     """The tree on the left; on the right its selection, or what is said of a coin."""
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        kind, projects, scope = tree.show(memory, on_change=connections.leave)
+        kind, sessions, scope = tree.show(memory, on_change=connections.leave)
         coin = connections.choose()
     with right:
         if coin:
             connections.show(library, memory, coin)
         elif kind == EVENTS:
-            events.show(memory, session=scope, projects=projects)
+            events.show(memory, session=scope, projects=sessions.get("project_slug"))
         else:
-            _entries(memory, kind, projects, scope)
+            _entries(memory, kind, sessions, scope)
 
 
-def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) -> None:
+def _entries(memory: Memory, kind: str, sessions: dict[str, list[str]], scope: str | None) -> None:
     if scope:
         scopes.about(memory, kind, scope)
-    where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {}
-    if projects and not scope:
-        where["project_slug"] = projects
+    where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {**sessions}
     if (named := st.query_params.get("which")) in _WHICH:  # the address has labels; a link may have names
         st.query_params["which"] = _WHICH[named]
         st.rerun()

@@ -17,7 +17,7 @@ _STRUCTURE: tuple[tuple[str, EventColumn, str], ...] = (
 )
 
 
-def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
+def show(memory: Memory, *, session: str | None, projects: list[str] | None) -> None:
     """Filters, and a page of the events that match, newest first."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         type_, tool, level, error, model = (
@@ -35,7 +35,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
         until = st.date_input("Until", None, key="events_until", bind="query-params")
     filter = EventFilter(
         event=type_, tool_name=tool, lvl=level, error_type=error, model_used=model, session_id=session,
-        project_slug=projects or None, since=since.isoformat() if since else None,
+        project_slug=projects, since=since.isoformat() if since else None,
         until=until.isoformat() if until else None,
     )  # fmt: skip
     total = memory.transcripts.count_events(filter)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import streamlit as st
 
 from components.memory.kinds import KINDS, TYPES
-from components.memory.tree import projects
+from components.memory.tree import recorded
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import resources
@@ -97,9 +97,8 @@ def _texts(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
 
 
 def _transcripts(memory: Memory) -> dict[str, Any]:
-    chosen = projects(memory)
     where = {
-        **({"project_slug": chosen} if chosen else {}),
+        **recorded(memory),
         **_one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id"),
         **_one(memory, "User", "user", "transcript_vectors", "user_id"),
     }

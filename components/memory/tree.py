@@ -1,6 +1,6 @@
 """The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, with counts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import streamlit as st
 
@@ -14,15 +14,16 @@ _ALL = "everything"
 _FEW = 15  # scopes that are all shown
 
 
-def show(memory: Memory, *, on_change: Callable[[], None]) -> tuple[str, list[str], str | None]:
-    """The chosen kind, projects, and world, session or protocol; empty means all."""
+def show(memory: Memory, *, on_change: Callable[[], None]) -> tuple[str, dict[str, list[str]], str | None]:
+    """The chosen kind, the filter of recorded sessions, and the world, session or protocol."""
     st.html(streamlit_style.COUNTS)
     with st.container(key=streamlit_style.COUNTED):
         kind = _kind(memory, on_change)
         if kind == "memories":
-            return kind, [], None
-        chosen = projects(memory) if kind in (EVENTS, "transcript_vectors") else []
-        return kind, chosen, _scope(memory, kind, chosen, on_change)
+            return kind, {}, None
+        is_recorded = kind in (EVENTS, "transcript_vectors")
+        where = recorded(memory, by_model=kind != EVENTS) if is_recorded else {}
+        return kind, where, _scope(memory, kind, where, on_change)
 
 
 def _kind(memory: Memory, on_change: Callable[[], None]) -> str:
@@ -36,17 +37,29 @@ def _kind(memory: Memory, on_change: Callable[[], None]) -> str:
     )  # fmt: skip
 
 
-def projects(memory: Memory) -> list[str]:
-    """The chosen projects of recorded sessions; empty means all."""
-    names = {one["project_slug"] for one in memory.transcripts.sessions()} - {None}
+def recorded(memory: Memory, *, by_model: bool = True) -> dict[str, list[str]]:
+    """The filter of recorded sessions: of chosen projects, and in which one of the chosen models answered."""
+    sessions = memory.transcripts.sessions()
+    projects = _some("Projects", "project", {one["project_slug"] for one in sessions} - {None})
+    names = {name for one in sessions for name in one["models"]} if by_model else set()
+    models = _some("Answered by", "answered", names)
+    where = {"project_slug": projects} if projects else {}
+    if models:
+        where["session_id"] = [one["session_id"] for one in sessions if {*models} & {*one["models"]}]
+    return where
+
+
+def _some(label: str, key: str, names: Collection[str]) -> list[str]:
     if not names:
         return []
-    return st.multiselect("Projects", sorted(names), key="project", bind="query-params", placeholder="all")
+    return st.multiselect(label, sorted(names), key=key, bind="query-params", placeholder="all")
 
 
-def _scope(memory: Memory, kind: str, chosen: list[str], on_change: Callable[[], None]) -> str | None:
+def _scope(
+    memory: Memory, kind: str, where: Mapping[str, list[str]], on_change: Callable[[], None]
+) -> str | None:
     source = "transcript_vectors" if kind == EVENTS else kind
-    found = _scopes(memory, kind, chosen)
+    found = _scopes(memory, kind, where)
     titles = _titles(memory) if source == "transcript_vectors" else {}
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
     if len(found) <= _FEW:
@@ -82,14 +95,18 @@ def _with_title(name: str, titles: Mapping[str, str]) -> str:
     return f"{titles[name]} · {name}" if name in titles else name
 
 
-def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:
+def _scopes(memory: Memory, kind: str, where: Mapping[str, list[str]]) -> dict[str, int]:
     """Every world, session or protocol that has entries, with their number."""
     if kind == EVENTS:
-        return memory.transcripts.event_sessions(project_slug=chosen or None)
+        return memory.transcripts.event_sessions(project_slug=where.get("project_slug"))
     counts = memory.entries(kind).counts()
     if kind == "world_lore":
         return {**{world.id: 0 for world in memory.lore.worlds()}, **counts}
-    if not chosen:
+    if not where:
         return counts
-    of_these = {one["session_id"] for one in memory.transcripts.sessions() if one["project_slug"] in chosen}
+    of_these = {
+        one["session_id"]
+        for one in memory.transcripts.sessions()
+        if all(one[column] in chosen for column, chosen in where.items())
+    }
     return {name: count for name, count in counts.items() if name in of_these}

@@ -313,6 +313,25 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
     assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
 
 
+def test_sessions_are_browsed_and_asked_by_the_model_that_answered_in_them(
+    empty_memory: Memory, tmp_path: Path
+) -> None:
+    for model in ("gpt-7", "opus-9"):
+        said = [{"role": "user", "content": f"hello {model}"}]
+        said.append({"role": "assistant", "content": f"hello from {model}", "model": model})
+        (tmp_path / f"s-{model}.jsonl").write_text("\n".join(map(json.dumps, said)))
+    empty_memory.transcripts.import_sessions([tmp_path])
+    app = opened("memory", view="Browse", kind="Transcripts", layout="Table")
+    app.multiselect(key="answered").set_value(["opus-9"])
+    found = app.run().dataframe[0].value["text"].to_list()
+    assert sorted(found) == ["hello from opus-9", "hello opus-9"]
+
+    app = opened("memory", ask="hello", mode="full_text")
+    app.multiselect(key="answered").set_value(["opus-9"])
+    labels = [one.label for one in app.run().expander]
+    assert "Not found · 2 nearest" in labels, "the messages of the other session are only nearly found"
+
+
 def test_dropped_sessions_of_one_file_name_are_all_imported(
     empty_memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
