@@ -47,7 +47,7 @@ class KindName(StrEnum):
     TRANSCRIPTS = "transcript_vectors"
 
 
-_SHOWN = 50  # ids that undo lists
+_SHOWN = 50  # ids that undo and redo list
 
 Kind = Annotated[KindName, Option(help="of text memory (memories)")]
 Id = Annotated[str, Argument(metavar="ID")]
@@ -272,11 +272,7 @@ def undo(call: Call) -> int:
     """Undo your last decision about the text memory."""
     with call.writing_memory() as memory:
         outcome = memory.undo(actor=call.actor)
-    call.say(f"undone: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
-    shown = outcome.done[:_SHOWN]
-    if more := len(outcome.done) - len(shown):
-        shown.append(f"… and {more:,} more")
-    return decided(outcome, call, shown)
+    return _reversed("undone", outcome, call)
 
 
 @verb("redo")
@@ -284,8 +280,15 @@ def redo(call: Call) -> int:
     """Redo what you undid last."""
     with call.writing_memory() as memory:
         outcome = memory.redo(actor=call.actor)
-    call.say(f"redone: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
-    return decided(outcome, call)
+    return _reversed("redone", outcome, call)
+
+
+def _reversed(done: str, outcome: Outcome, call: Call) -> int:
+    call.say(f"{done}: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
+    shown = outcome.done[:_SHOWN]
+    if more := len(outcome.done) - len(shown):
+        shown.append(f"… and {more:,} more")
+    return decided(outcome, call, shown)
 
 
 @verb("sessions")

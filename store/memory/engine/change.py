@@ -174,9 +174,9 @@ class MemoryChange:
     def reverse(self, decision: str, outcome: Outcome, *, kinds: Mapping[str, MemoryKind]) -> None:
         """Restore what this decision replaced, in all kinds; rows changed since are refused, one by one."""
         (number,) = self.db.execute("SELECT number FROM decisions WHERE id = ?", [decision]).fetchone()
-        events = self.db.execute(  # newest first: each finds the row as it left it
+        events = self.db.execute(  # newest first of each table: each finds the row as it left it
             "SELECT number, kind, tbl, id, version, before_version FROM history WHERE decision = ? "
-            "ORDER BY number DESC",
+            "ORDER BY kind, tbl, number DESC",
             [number],
         ).fetchall()
         done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str, str]]()
