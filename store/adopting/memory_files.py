@@ -5,6 +5,7 @@ MCP memory server     https://github.com/modelcontextprotocol/servers (src/memor
 mcp-memory-service    https://github.com/doobidoo/mcp-memory-service: the table `memories`, and its export
 mem0                  https://github.com/mem0ai/mem0: what `get_all` returns
 Claude.ai             `memories.json` of its export
+Letta                 https://github.com/letta-ai/agent-file: the blocks of an agent's memory, by their labels
 
 The names of fields of all of them are `_FIELDS`; rows that have some of `_TELLING` are memories.
 """
@@ -12,6 +13,7 @@ The names of fields of all of them are `_FIELDS`; rows that have some of `_TELLI
 import json
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from hashlib import sha256
@@ -46,7 +48,7 @@ _OF_MEMORIES = {"tags", "timestamp", "created_at"}  # … one of these with an i
 _OF_OTHERS = {"role", "author", "sender", "type", "title", "url"}
 _MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
 _IS_GRAPH = re.compile(r'"type"\s*:\s*"(?:entity|relation)"')
-_JSON = (".json", ".jsonl", ".ndjson")
+_JSON = (".json", ".jsonl", ".ndjson", ".af")
 _CELLS = (".csv", ".tsv")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _LARGEST = 100_000_000  # bytes of a file in JSON
@@ -123,6 +125,7 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
         elif kind not in _DATABASES and (kind in _JSON or _begins_as_json(file)):
             content = encodings.read(read_regular(file, limit=_LARGEST))[0]
             whole = _parsed(content)
+            whole = _parsed(whole) if isinstance(whole, str) else whole  # JSON in a text, as Letta's
             if isinstance(whole, dict) and "type" not in whole:
                 yield from _export(whole)
             elif isinstance(whole, list):
@@ -150,7 +153,7 @@ def _cells(content: bytes, kind: str) -> Iterator[Given]:
 
 def _begins_as_json(file: Path) -> bool:
     with open_regular(file) as opened:
-        return opened.read(_SIGN).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        return opened.read(_SIGN).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[", b'"{'))
 
 
 def _is_memory(names: Set[str]) -> bool:
@@ -198,6 +201,10 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
         case {"entities": [*entities], "relations": [*relations]}:
             for one in (*entities, *relations):
                 yield from _facts(one)
+        case {"agents": [*agents], "blocks": [*blocks]}:
+            yield from _letta(blocks, agents, whole)
+        case {"core_memory": [*blocks], "messages": [*_]}:
+            yield from _letta(blocks, [], whole)
         case _:
             lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
             rows = [one for one in next(lists, []) if isinstance(one, dict)]
@@ -206,6 +213,28 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
                 yield from _rows(rows)
             elif not rows:
                 yield from _listed([whole])
+
+
+def _letta(blocks: list[Any], agents: list[Any], whole: Mapping[str, Any]) -> Iterator[Given]:
+    """The blocks of agents' memories, each with its label as a tag and the names of its agents."""
+    owners = defaultdict[str, list[str]](list)
+    for agent in agents:
+        match agent:
+            case {"name": str(name), "block_ids": [*ids]}:
+                for id in ids:
+                    owners[str(id)].append(name)
+    for block in blocks:
+        match block:
+            case {"label": str(label), "value": str(text)} if text.strip():
+                when = block.get("updated_at") or block.get("created_at") or whole.get("created_at")
+                names = owners.get(str(block.get("id")), [str(whole.get("name") or "")])
+                about = {
+                    "agent": ", ".join(names),
+                    "description": block.get("description"),
+                    "timestamp": when,
+                }
+                id = f"letta-{sha256(f'{label} {text}'.encode()).hexdigest()[:16]}"
+                yield id, text.strip(), {"tags": [label], **{key: one for key, one in about.items() if one}}
 
 
 def _listed(values: list[Any]) -> Iterator[Given]:

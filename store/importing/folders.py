@@ -21,6 +21,7 @@ from store.importing.metadata import (
     one_line,
     sidecar_of,
     unfolded,
+    unwrapped,
 )
 from store.importing.names import (
     ASIDE,
@@ -387,7 +388,8 @@ class _Reading:
         if not isinstance(value, dict):
             raise BadSource(f"it is neither a coin nor a list of coins: {_LISTS}")
         title = "coin of a library" if self.libraries.holds(name) else "JSON of one coin or picture"
-        given, value = value, tables.named(value, self.choices.fields)
+        given = unwrapped(value)
+        value = tables.named(given, self.choices.fields)
         if found is None:
             reference = tables.picture_reference(dict(value))
             try:

@@ -12,7 +12,7 @@ from typing import Any
 from store.addresses import bytes_of_base58
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
-from store.importing.names import BY_CHAIN, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
+from store.importing.names import BY_CHAIN, DATES, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
 from store.records import (
     CAPTION_FACETS,
     MAX_DESCRIPTION,
@@ -240,13 +240,20 @@ def address_in(text: object) -> str | None:
     return None if is_hash else address
 
 
-def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The coin of a list's entry, whose fields may stand in an object of it, and its address elsewhere."""
+def unwrapped(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a list with the fields that an object of it has, such as a pair's `baseToken`."""
     coin = dict(raw)
     for name in INNER:
         inner, own = coin.get(name), coin.keys() & {"name", "token_name", "symbol", "ticker"}
         if isinstance(inner, Mapping) and inner.keys() & {"name", "symbol"} and not own:
             coin = {**{key: value for key, value in coin.items() if key != name}, **inner}
+    date = next(filter(None, (_at(coin, path) for path in DATES)), None)
+    return coin if date is None or _stating(coin, "created_at") else {**coin, "created_time": date}
+
+
+def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The coin of a list's entry, whose fields may stand in an object of it, and its address elsewhere."""
+    coin = unwrapped(raw)
     for name in coin.keys() & {*NAMES["token_address"]}:
         held = coin[name]
         if not isinstance(held, list):
@@ -282,18 +289,20 @@ def _own_chain(coin: Mapping[str, Any]) -> dict[str, Any]:
 
 def pictured(raw: Mapping[str, Any]) -> Any:
     """What an entry says of its picture: an address or a file; None if it says nothing."""
-    for path in PICTURES:
-        value: Any = raw
-        for step in path:
-            if isinstance(value, Mapping):
-                value = value.get(str(step))
-            elif isinstance(value, list) and isinstance(step, int) and len(value) > step:
-                value = value[step]
-            else:
-                value = None
-        if isinstance(value, str) and value.strip():
-            return value
-    return None
+    found = (_at(raw, path) for path in PICTURES)
+    return next((value for value in found if isinstance(value, str) and value.strip()), None)
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """The value at the end of these steps into objects and lists; None without one."""
+    for step in path:
+        if isinstance(value, Mapping):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and len(value) > step:
+            value = value[step]
+        else:
+            return None
+    return value
 
 
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "token_address": (
         *("token_address", "address", "mint", "contract_address", "mint_address", "coin_mint", "token_mint"),
         *("token_contract_address", "token_mint_address", "base_mint", "asset_address", "ca", "fa_address"),
+        "address_hash",
     ),
     "tags": ("tags", "tag", "tag_string"),
 }
@@ -111,8 +112,7 @@ PICTURES: tuple[tuple[str | int, ...], ...] = (
     *(("logo", step) for step in ("src", "url", "png")),
     ("logo_URIs", "png"),
     ("logo_URIs", "svg"),
-    ("info", "imageUrl"),
-    ("info", "imageThumbUrl"),
+    *(("info", name) for name in ("imageUrl", "imageThumbUrl", "imageLargeUrl", "imageSmallUrl")),
     ("tokenMetadata", "image"),
     ("properties", "files", 0, "uri"),
     ("content", "links", "image"),
@@ -128,8 +128,14 @@ WHOLE = (
 )
 # What wraps a list of coins, the first that is there; without one of these, whatever holds rows.
 LISTS = ("tokens", "pairs", "coins", "included", "data", "items", "results", "result")
-# Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes, GraphQL's nodes.
-INNER = ("baseToken", "base_token", "token", "attributes", "metadata", "item", "node")
+# Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes, GraphQL's nodes,
+# RugCheck's `fileMeta`. Their fields count as those of the entry around them.
+INNER = (
+    *("baseToken", "base_token", "token", "attributes", "metadata", "item", "node"),
+    *("fileMeta", "tokenMeta"),
+)
+# Where Solana Tracker's date is; it counts if no field of the coin itself states one.
+DATES: tuple[tuple[str | int, ...], ...] = (("creation", "created_time"), ("pools", 0, "createdAt"))
 # Objects with a coin's addresses by chain: Optimism's data.json, CoinGecko's coins, CoinMarketCap's.
 BY_CHAIN = ("tokens", "platforms", "detail_platforms", "platform", "addresses", "contracts")
 # Files of one coin in a folder of its own: its picture, and its metadata.
@@ -200,6 +206,7 @@ JSON_NOT_READ: tuple[tuple[set[str], str], ...] = (
     ),
     ({"features", "splits"}, "Hugging Face's description of a dataset, which says nothing of one picture"),
     ({"features"}, "a description of a dataset, which says nothing of one picture"),
+    ({"agents", "blocks"}, "agents of Letta, which say nothing of one coin; `adopt` takes them"),
 )
 
 # What a person may say that a column or key counts as, where its name says something else or nothing …

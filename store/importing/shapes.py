@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from store.importing import tables
-from store.importing.metadata import address_in, chain_id, pictured, settle_dates
+from store.importing.metadata import address_in, chain_id, pictured, settle_dates, unwrapped
 from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
@@ -77,8 +77,10 @@ def coins_of(rows: Iterable[tables.Row], fields: Mapping[str, str]) -> tuple[lis
 
 def _is_coin(value: Mapping[str, Any]) -> bool:
     """Whether it is one coin, rather than what surrounds a list of them."""
-    texts = {plain(key) for key, one in value.items() if isinstance(one, str)}
-    return bool(texts & (_SAY | {"logouri", "image"}))
+    said, own = (
+        {plain(key) for key, one in row.items() if isinstance(one, str)} for row in (unwrapped(value), value)
+    )
+    return bool(said & _SAY or own & {"logouri", "image"})
 
 
 def _is_row(value: Any) -> bool:

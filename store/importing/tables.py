@@ -13,7 +13,15 @@ from store.disk.csv import as_typed
 from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
 from store.importing import encodings
-from store.importing.metadata import GIVEN, address_in, caption_columns, meaning, pictured, unfolded
+from store.importing.metadata import (
+    GIVEN,
+    address_in,
+    caption_columns,
+    meaning,
+    pictured,
+    unfolded,
+    unwrapped,
+)
 from store.importing.names import FILES, KEPT, LEFT_OUT, NAMES, PERHAPS, PICTURES, SPOKEN, WHOLE, plain
 from store.records import CAPTION_FACETS
 
@@ -180,7 +188,11 @@ def named(row: dict[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
 def listed(values: list[Any]) -> Iterator[Row]:
     """The rows of a JSON list."""
     for number, value in enumerate(values, start=1):
-        yield number, value if isinstance(value, dict) else BadSource("it is not an object")
+        yield number, _entry(value)
+
+
+def _entry(value: Any) -> dict[str, Any] | BadSource:
+    return unwrapped(value) if isinstance(value, dict) else BadSource("it is not an object")
 
 
 def picture_reference(row: dict[str, Any]) -> Any:
@@ -298,4 +310,4 @@ def _lines(text: str) -> Iterator[Row]:
         except BadSource as error:
             yield number, error
             continue
-        yield number, value if isinstance(value, dict) else BadSource("it is not an object")
+        yield number, _entry(value)

@@ -61,8 +61,9 @@ _SPACE = " \t\r\n"
 _BETWEEN = f"{_SPACE},"  # elements of an array
 _DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 _MARKDOWN = (".md", ".markdown")
-_JSON = (".json", ".jsonl", ".ndjson")
-_STARTS = ((b"PK\3\4", ".zip"), (b"SQLite format 3\0", ".db"), (b"{", ".json"), (b"[", ".json"))
+_JSON = (".json", ".jsonl", ".ndjson", ".af")
+_WHOLE = (".json", ".af")  # one value; all others are lines, unless they begin otherwise
+_STARTS = ((b"PK\3\4", ".zip"), (b"SQLite format 3\0", ".db"), ((b"{", b"[", b'"{'), ".json"))
 _SIGN = 100  # bytes that tell what a file is
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DEEPEST = 3  # objects around a list
@@ -286,7 +287,7 @@ def _with_helpers(
 def _may_be_known(path: Path) -> bool:
     """Whether a name of the table stands at the beginning, before a large file is read whole."""
     with open_regular(path) as file:
-        start = file.read(_READ).decode("utf-8", "replace")
+        start = file.read(_READ).decode("utf-8", "replace").replace('\\"', '"')
     return any(f'"{name}"' in start for name in NAMES)
 
 
@@ -437,12 +438,13 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
     with open_regular(path) as file:
         beginning = file.read(_READ).decode("utf-8-sig", "replace").lstrip(_SPACE)
     start, is_laid_out = beginning[:1], beginning.partition("\n")[0].strip() == "{"
-    if not start or (path.suffix.lower() != ".json" and start != "[" and not is_laid_out):
+    if not start or (path.suffix.lower() not in _WHOLE and start not in ("[", '"') and not is_laid_out):
         return partial(_lines, path), False
     if start == "[":
         return partial(_elements, path), False
     try:
         whole = parsed(read_regular(path, limit=_LARGEST))
+        whole = parsed(whole.encode()) if isinstance(whole, str) else whole  # JSON in a text, as Letta's
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise

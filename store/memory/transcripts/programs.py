@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 Record = Mapping[str, Any]
 
+_NOTICES = ("heartbeat", "login", "system_alert")  # of Letta, among what a person says
 _TO_ALL = (None, "", "all", "assistant")  # whom ChatGPT's assistant addresses unless it calls a tool
 
 
@@ -199,6 +201,49 @@ def ai_studio(message: Record) -> Iterator[Record]:
         yield {**message, "role": "assistant", "content": [{"type": "thinking", "thinking": text}]}
     else:
         yield message
+
+
+def letta(message: Record) -> Iterator[Record]:
+    """A message of Letta's agent; what it sends with `send_message` is text, its other text then a thought.
+
+    What a person wrote may be in an object with its kind and time, as are notices of the program.
+    """
+    given, role = message.get("content") or message.get("text"), message.get("role")
+    calls, told = list[Record](), list[str]()
+    for call in _mappings(message.get("tool_calls")):
+        said = _packed(_sent(call.get("function"))).get("message")
+        if isinstance(said, str):
+            told.append(said)
+        else:
+            calls.append(call)
+    blocks = list[dict[str, Any]]()
+    for block in _mappings([{"text": given}] if isinstance(given, str) else given):
+        if isinstance(thought := block.get("reasoning"), str):
+            blocks.append({"type": "thinking", "thinking": thought})
+        elif isinstance(text := block.get("text"), str) and text.strip():
+            packed = _packed(text) if role == "user" else {}
+            if (kind := packed.get("type")) in ("user_message", *_NOTICES):
+                text = str(packed.get("message") or text)
+                is_summary = kind == "system_alert" and "summary of the previous messages" in text
+                role = "summary" if is_summary else "system" if kind in _NOTICES else "user"
+            name = "thinking" if told else "text"
+            blocks.append({"type": name, name: text})
+    blocks += ({"type": "text", "text": text} for text in told)
+    if blocks or calls:
+        yield {**message, "role": role, "content": blocks, "tool_calls": calls}
+
+
+def _sent(function: Any) -> Any:
+    is_sent = isinstance(function, Mapping) and function.get("name") == "send_message"
+    return function.get("arguments") if is_sent else None
+
+
+def _packed(text: Any) -> Record:
+    """The object that a text holds as JSON; empty for any other text."""
+    with suppress(ValueError, TypeError, RecursionError):
+        value = json.loads(text)
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 def _joined(one: Record, *names: str) -> str:

@@ -257,6 +257,11 @@ SOURCES = (
     replace(_OPEN_HANDS, signs=("items[].kind",), parts=(("items", ""),)),
     _OPEN_HANDS,
     Source(
+        "Letta's agent files", ("in_context_message_ids messages", "core_memory messages"),
+        parts=(("messages", ""),),
+        session=("name",), titles=("name",), expand=programs.letta,
+    ),
+    Source(
         "LangSmith", ("inputs.messages[] outputs", "inputs.messages[].role"),
         parts=(
             ("inputs.messages", ""), ("outputs.message", "assistant"), ("outputs.output", "assistant"),

@@ -11,6 +11,7 @@ import pytest
 from store.adopting.chroma_texts import kind_of
 from store.adopting.system import AdoptionReport, AdoptionRequest
 from store.adopting.systems import adopt_texts, recognise
+from store.memory.exporting.entries import batches
 from store.memory.memory import Memory
 from store.progress import Progress
 
@@ -146,6 +147,8 @@ def test_lines_of_a_graph_that_are_broken_or_of_another_type_cost_themselves_alo
         ),
         ({"results": [{"id": "1", "memory": "Likes frogs", "hash": "h", "user_id": "ada"}]}, {"Likes frogs"}),
         ({"memories": [{"content": "Likes reeds", "content_hash": "h", "tags": ["pond"]}]}, {"Likes reeds"}),
+        ({"agents": [], "blocks": [{"label": "human", "value": "Likes frogs"}, {"label": "x", "value": " "}]},
+         {"Likes frogs"}),
         ({"results": [{"title": "no memory", "content": "a hit of a search"}]}, set()),
         ({"memories": "none"}, set()),
     ],
@@ -158,6 +161,24 @@ def test_an_export_in_json_is_told_by_its_fields(
     if texts:
         assert len(adopted(memory, tmp_path).taken) == len(texts)
     assert {row["content"] for row in memory.kinds["memories"].find()} == texts
+
+
+def test_what_an_agent_of_letta_keeps_in_mind_comes_with_its_label(memory: Memory, tmp_path: Path) -> None:
+    block = {"id": "block-0", "label": "human", "value": "\nLikes frogs\n", "description": "Who it is"}
+    agent = {"name": "Ada's", "block_ids": ["block-0"], "messages": []}
+    whole = {"agents": [agent], "blocks": [block], "created_at": "2026-05-01T08:00:00Z"}
+    (tmp_path / "pond.af").write_text(json.dumps(json.dumps(whole)))  # its JSON is in a text
+    (tmp_path / "copy.af").write_text(json.dumps(whole))
+    report = adopted(memory, tmp_path)
+    assert (len(report.taken), len(report.present), report.refused) == (1, 1, [])
+    [[entry]] = batches(memory.kinds["memories"])
+    assert (entry.row["content"], json.loads(entry.row["tags"]), entry.row["timestamp"]) == (
+        "Likes frogs", ["human"], "2026-05-01T08:00:00Z",
+    )  # fmt: skip
+    assert entry.metadata == {"agent": "Ada's", "description": "Who it is"}
+    earlier = {"core_memory": [block], "messages": [], "name": "Ada's"}
+    (tmp_path / "earlier.af").write_text(json.dumps(earlier))
+    assert adopted(memory, tmp_path / "earlier.af").present == report.taken
 
 
 def test_deleted_memories_stay_deleted_and_their_fields_are_read(memory: Memory, tmp_path: Path) -> None:

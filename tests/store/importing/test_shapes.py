@@ -71,6 +71,13 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         {"meta": {"v": 2}, "payload": {"pages": [{"entries": [{"address": SOLANA, **FROG, "icon": LOGO}]}]}},
         {"chain_name": "x", "assets": [{"address": SOLANA, **FROG, "logo_URIs": {"png": LOGO}}]},
         {"tokens": [{"address": SOLANA, **FROG, "logoURI": LOGO, "decimals": math.nan, "tags": {"a": 1}}]},
+        {"latest": [{"token": {"mint": SOLANA, **FROG, "image": LOGO}, "pools": []}], "graduated": []},
+        {"token": {"mint": SOLANA, **FROG, "image": LOGO}, "pools": [{"tokenAddress": SOLANA}]},
+        {"data": {"filterTokens": {"results": [
+            {"token": {"address": SOLANA, **FROG, "info": {"imageLargeUrl": LOGO}}, "priceUSD": "0.4"}]}}},
+        {"mint": SOLANA, "token": {"supply": 7}, "tokenMeta": {**FROG, "uri": "x"},
+         "fileMeta": {**FROG, "image": LOGO}, "topHolders": [{"address": OTHER}]},
+        {"items": [{"address_hash": SOLANA, **FROG, "icon_url": LOGO}], "next_page_params": None},
     ],
     ids=[
         *("jupiter v2", "pump.fun", "dexscreener profiles", "dexscreener pairs", "geckoterminal"),
@@ -78,6 +85,7 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         *("token list", "with logo_uri", "metaplex", "geckoterminal pools", "geckoterminal token"),
         *("coinmarketcap by ticker", "helius", "raydium", "raydium v3", "gmgn", "graphql", "by chain"),
         *("by ticker", "defillama", "list in a list", "pages", "chain registry", "NaN and tags as an object"),
+        *("solana tracker", "solana tracker token", "codex.io", "rugcheck", "blockscout"),
     ],
 )  # fmt: skip
 def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: object) -> None:
@@ -86,6 +94,21 @@ def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: obj
     fields = found.sidecar
     assert (fields["token_name"], fields["ticker"], fields["token_address"]) == ("Frog", "FROG", SOLANA)
     assert found.uri == LOGO
+
+
+def test_fields_of_an_object_in_a_row_are_shown_and_its_date_counts(tmp_path: Path) -> None:
+    token = {"mint": SOLANA, **FROG, "image": LOGO, "createdOn": "https://pump.fun"}
+    rows = [
+        {"token": {**token, "creation": {"created_time": 1749298225}}, "pools": [{"createdAt": 1}]},
+        {"token": {**token, "mint": OTHER}, "pools": [{"createdAt": 1743276571192}]},
+    ]
+    preview = ImportPreview()
+    found = [*candidates([written(tmp_path / "in", "coins.json", rows)], preview=preview)]
+    dates = [one.sidecar["created_at"] for one in found if isinstance(one, RemoteLogo)]
+    assert dates == [1749298225, 1743276571]
+    [kind] = preview.kinds.values()
+    assert {"mint": "token_address", "name": "token_name", "image": "picture"}.items() <= kind.fields.items()
+    assert "token" not in kind.fields
 
 
 @pytest.mark.parametrize(
@@ -343,6 +366,7 @@ def test_a_coins_folder_has_one_picture_whatever_it_is_called(
         ("b.xml", b"<x/>", "COCO"),
         ("00000_stats.json", {"count": 2, "successes": 2, "failed_to_download": 0}, "img2dataset's figures"),
         ("dataset_infos.json", {"default": {"features": {}}}, "a description of a dataset"),
+        ("pond.af", {"agents": [{"name": "Ada's"}], "blocks": [{"label": "human"}]}, "agents of Letta"),
         ("lonely.txt", b"a frog", "no picture here has its name"),
     ],
 )

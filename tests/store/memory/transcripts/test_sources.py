@@ -60,6 +60,14 @@ def copilot(kind: str, **data: Any) -> dict[str, Any]:
     return {"type": kind, "data": data, "timestamp": T1}
 
 
+def letta(
+    role: str, text: str = "", *, reasoning: str = "", calls: Any = None, **more: Any
+) -> dict[str, Any]:
+    thoughts = [{"type": "reasoning", "reasoning": reasoning, "signature": "x"}] if reasoning else []
+    content = [*thoughts, {"type": "text", "text": text}]
+    return {"role": role, "content": content, "tool_calls": calls, "created_at": T1, **more}
+
+
 def item(role: str, text: str) -> dict[str, Any]:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
@@ -572,6 +580,36 @@ CASES = {
             {"type": "tool_result", "content": "seven"}, {"type": "assistant", "content": "A heron."},
         ],
         {FOLDER: [("system", "Be brief."), PAIR[0], *CALLED, PAIR[1]]},
+    ),
+    "Letta's agent files": Case(
+        "pond.af",
+        json.dumps(json.dumps({  # the file holds its JSON as a text
+            "agents": [
+                {"id": "agent-0", "name": "Ada's", "in_context_message_ids": ["message-0"], "messages": [
+                    letta("user", '{"type": "user_message", "message": "Who lives here?"}'),
+                    letta("assistant", reasoning="Seven reeds?", calls=[{"function": CALL}]),
+                    letta("tool", "seven", created_at=T2),
+                    letta("assistant", "She asks.", calls=[{"function": {
+                        "name": "send_message", "arguments": '{"message": "A heron."}'}}]),
+                    letta("user", '{"type": "system_alert", "message": "summary of the previous messages"}'),
+                    letta("user", '{"type": "login"}'),
+                ]},
+                {"id": "agent-1", "name": "Silent", "in_context_message_ids": [], "messages": []},
+            ],
+            "blocks": [{"id": "block-0", "label": "human", "value": "Ada"}],
+        })),
+        {"Ada's": [
+            PAIR[0], ("assistant", "Seven reeds?\n\ncount\nwhat: reeds"), ("tool", "seven"),
+            ("assistant", "She asks.\n\nA heron."),
+            ("summary", "summary of the previous messages"), ("system", '{"type": "login"}'),
+        ]},
+        times=(AT1, AT1, AT2, AT1, AT1, AT1), notes=("1 line without a message (empty conversation)",),
+    ),
+    "Letta's agent files, earlier": Case(
+        "ada.af",
+        {"agent_type": "memgpt_agent", "name": "Ada's", "core_memory": [{"label": "human", "value": "Ada"}],
+         "messages": [letta("user", "Who lives here?"), letta("assistant", "A heron.")]},
+        {"Ada's": PAIR}, times=(AT1, AT1),
     ),
     "LangSmith": Case(
         "runs.jsonl",
