@@ -444,7 +444,8 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
         return partial(_elements, path), False
     try:
         whole = parsed(read_regular(path, limit=_LARGEST))
-        whole = parsed(whole.encode()) if isinstance(whole, str) else whole  # JSON in a text, as Letta's
+        if isinstance(whole, str) and whole.startswith("{"):  # JSON in a text, as Letta's
+            whole = parsed(whole.encode())
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise

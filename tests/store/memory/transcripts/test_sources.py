@@ -782,6 +782,15 @@ def test_a_conversation_comes_in_whatever_its_file_is_called_and_written_in(
     assert [*stored(memory).values()] == [[("user", "Where's the fée?"), ("assistant", "By the pond.")]]
 
 
+@pytest.mark.parametrize("content", ['"a text"', '"{}"', '{"theme": "dark"}'])
+def test_json_without_messages_is_refused_by_name(memory: Memory, tmp_path: Path, content: str) -> None:
+    (tmp_path / "notes.json").write_text(content)
+    [refused] = memory.transcripts.import_sessions([tmp_path / "notes.json"]).refused
+    assert (refused.item, refused.reason) == (
+        str(tmp_path / "notes.json"), "it holds no list of messages",
+    )  # fmt: skip
+
+
 def written(case: Case, folder: Path) -> Path:
     (folder / FOLDER).mkdir()
     path = folder / FOLDER / case.file
