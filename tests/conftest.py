@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from store import sessions
 from store.jobs import background_worker
-from tests import known_pictures  # noqa: F401  for what it does
+from tests import known_pictures, known_tables  # noqa: F401  for what they do
 from tests.forked_python import fork_or_start
 from tests.length import repeated
 
