@@ -14,6 +14,7 @@ from store.library import Library
 from store.maintenance import doctor
 from store.runtime import open_library
 from store.settings import settings
+from tests.length import LENGTH
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds
@@ -40,6 +41,7 @@ def tables() -> dict[str, list[str]]:
 
 
 TABLES = tables()
+ONE_OF = 1 if LENGTH >= 1 else 3  # columns of a table is tested
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +77,12 @@ def test_a_flipped_digit_is_mended_wherever_it_is(
     stocked: tuple[Path, Contents], tmp_path: Path, table: str
 ) -> None:
     original, before = stocked
+    damaged = []
     for column in TABLES[table]:
         root = shutil.copytree(original, tmp_path / column)
-        if not flip(root / "memecoins" / "catalog.sqlite3", table, column):
-            continue
+        if flip(root / "memecoins" / "catalog.sqlite3", table, column):
+            damaged.append((root, column))
+    for root, column in damaged[::ONE_OF]:
         with open_library(root, embedder=Hashed()) as library:
             doctor.check(library)
             assert doctor.repair(library) == [], column

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
+from store.chroma.follower import ChromaFollower
 from store.disk.files import Disk
 from store.errors import NotWritten
 from store.library import Library
@@ -28,15 +29,15 @@ from tests.store.writing.cases import (
 )
 
 BYSTANDER = address(20)  # changed only to check whether writing works
-# 4 cuts the power at every fourth step up to the last, and lets others fail, once or from then on; 1 lets all
+# 8 cuts the power at every eighth step up to the last, and lets others fail, once or from then on; 1 lets all
 # steps do all of this. The verbs have different numbers of steps, so that each kind of step is among them.
-STRIDE = 1 if LENGTH >= 1 else 4
+STRIDE = 1 if LENGTH >= 1 else 8
 
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(scope="module", params=CASES)
 def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]
 
@@ -63,7 +64,7 @@ class Scenario:
 
     def fresh(self) -> Library:
         """Open a new copy of the library before the verb, on a disk that can fail."""
-        shutil.rmtree(self._folder / "res")
+        shutil.rmtree(self._folder / "res", ignore_errors=True)
         shutil.copytree(self._original, self._folder / "res")
         self.injector = FaultInjector()
         return self.opened(self._folder / "res", self.injector)
@@ -77,9 +78,11 @@ class Scenario:
         return open_library(root, embedder=Hashed(), disk=Disk(before=injector))
 
 
-@pytest.fixture
-def scenario(case: Case, root: Path, prepared: Path) -> Scenario:
-    return Scenario(root.parent, case, prepared)
+@pytest.fixture(scope="module")
+def scenario(case: Case, tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Scenario:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
+        return Scenario(tmp_path_factory.mktemp("scenario"), case, prepared)
 
 
 def test_a_power_cut_at_any_step_leaves_the_state_before_or_after(scenario: Scenario) -> None:
