@@ -30,7 +30,9 @@ ARGUMENTS = (
     "--disable-component-update", "--disable-sync", "--process-per-site",
     # These compile Streamlit's scripts again in other threads, although the process has them compiled.
     "--disable-features=ScriptStreaming,BackgroundResourceFetch",
-    "--js-flags=--no-opt,--no-maglev",  # optimising costs more of the processor than short visits win by it
+    # Optimising, early collections and forgetting what was compiled cost short visits more than they bring.
+    "--js-flags=--no-opt,--no-maglev,--no-flush-bytecode,--single-threaded-gc,--no-memory-reducer,"
+    "--min-semi-space-size=64,--initial-heap-size=512",
 )  # fmt: skip
 TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens

@@ -22,10 +22,15 @@ COPYCAT, COPIED, SOUGHT = "local-demo-sh1ba-moonwalk", "local-demo-shiba-moonwal
 
 
 def some_of_the_demo() -> list[str]:
-    """Every fifth coin and those that are looked at; comparing the pictures of all takes half a minute."""
+    """Every twentieth coin, every fourth that is in no library yet, and those that are looked at.
+
+    Comparing the pictures of all takes half a minute.
+    """
     if LENGTH >= 1:
         return []
-    return [COPYCAT, COPIED, SOUGHT, *TAGGED.values(), *(entry.address for entry in demo.entries()[::5])]
+    entries = demo.entries()
+    some = [*entries[::20], *[entry for entry in entries if entry.tier != "library"][::4]]
+    return [COPYCAT, COPIED, SOUGHT, *TAGGED.values(), *(entry.address for entry in some)]
 
 
 @pytest.mark.slow
