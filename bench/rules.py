@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -31,7 +32,7 @@ from store.rules.rule import Rule, checked
 from store.runtime import open_library, open_reader
 
 _ASKED = 300
-_BEARS = (0.01, 0.02, 0.05)
+_BEARS = (0.01, 0.02, 0.05, 0.1)
 _COPIES, _PENDING, _DECIDED = 0.2, 0.7, 0.05  # of all coins
 _MARK = "rules were prepared"
 
@@ -149,6 +150,7 @@ def replayed() -> None:
             demo.load(library)
             decided = past.decided(library, since=0)
             approved = sum(one.was == "approved" for one in decided)
+            copilot.learn(library)
             said = copilot.standing(library, copilot.usual()).sentence
     print(f"\nThe demo's months, {approved} approved and {len(decided) - approved} rejected: {said}")
 
@@ -188,6 +190,7 @@ def promises(count: int, *, splits: int, seed: int) -> None:
     """Cut a made stream at so many times: what was promised then, and what the next decisions were."""
     made = stream.made(count, seed=seed)
     step = count // (splits + 5)
+    unlike = dict.fromkeys(_BEARS, 0)
     print_head("", *(f"{100 * bears:g} %" for bears in _BEARS))
     found: dict[float, list[tuple[float, float, float]]] = {bears: [] for bears in _BEARS}
     seconds = []
@@ -200,9 +203,17 @@ def promises(count: int, *, splits: int, seed: int) -> None:
         seconds.append(time.process_time() - began)
         later = slice(cut, cut + step)
         scores = learner.scores(made.coins[later], made.vectors[later]).tolist()
+        last = slice(cut - learning.LATEST, cut)
+        before = copilot.Some(
+            made.coins[last], made.vectors[last], [score for score, _ in scored[-learning.LATEST :]]
+        )
+        waiting = copilot.Some(made.coins[later], made.vectors[later], scores)
         told = list(zip(scores, made.approved[later].tolist(), strict=True))
         for bears in _BEARS:
-            promise = Promise.of(scored, bears)
+            promise = Promise.of(scored, bears, step)
+            if copilot.apart_from(before, waiting, promise) > learning.UNLIKE:
+                unlike[bears] += 1
+                promise = replace(promise, threshold=None)
             settled = [(score >= 0.5) == was for score, was in told if promise.settles(score)]
             wrong = settled.count(False) / len(settled) if settled else 0.0
             found[bears].append((promise.share, len(settled) / len(told), wrong))
@@ -217,6 +228,7 @@ def promises(count: int, *, splits: int, seed: int) -> None:
     for what, figure in figures.items():
         print_row(what, *(figure(found[bears]) for bears in _BEARS))
     within = (sum(row[2] <= bears + 0.01 for row in found[bears]) for bears in _BEARS)
+    print_row("promised nothing, since the next are unlike", *(f"{unlike[bears]}" for bears in _BEARS))
     print_row("no more than a point above the promise", *(f"{one} of {splits}" for one in within))
     print(
         f"\n{count:,} decisions, the next {step:,} after each cut; learning: {spread(seconds)} s of processor"

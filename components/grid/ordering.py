@@ -25,6 +25,7 @@ SORTS: Mapping[str, str] = {
     "Like what was approved": "approved",
     "Unlike the library": "unlike",
     LIKE_ONE: "like",
+    "Random sample": "random",
     "Diverse sample": "diverse",
     "Typical sample": "typical",
     "Outliers": "outliers",

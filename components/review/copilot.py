@@ -34,6 +34,8 @@ def show(library: Library) -> None:
     standing = copilot.standing(library, draft)
     st.markdown(f"#### {format.plain(standing.sentence, limit=300)}")
     _learned(standing)
+    if standing.missing:
+        st.page_link(**places.SAMPLE, label="Decide a random sample: what it promises is measured on that")
     found = rules.previewed(library, draft)
     if library.can_write:
         rules.buttons(library, saved, draft, found)

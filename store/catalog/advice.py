@@ -20,6 +20,8 @@ class Version:
     newest: int  # event of the history up to which it looked
     model: str  # whose vectors it reads
     scored: tuple[tuple[float, bool], ...]  # of the latest decisions: the score, and whether it was approved
+    waiting: int = 0  # coins that waited for it
+    apart: float = 0.5  # how surely these are told from what it was measured on: 0.5 not at all, 1 always
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,14 @@ def is_blind(address: str) -> bool:
 
 def latest(db: sqlite3.Connection) -> Version | None:
     """The version in use; None before the first."""
-    row = db.execute(
-        "SELECT version, at, decisions, newest, model, scored FROM copilots ORDER BY version DESC LIMIT 1"
-    ).fetchone()
+    row = db.execute("SELECT * FROM copilots ORDER BY version DESC LIMIT 1").fetchone()
     if row is None:
         return None
     scored = tuple((float(score), bool(approved)) for score, approved in json.loads(row["scored"]))
-    return Version(row["version"], row["at"], row["decisions"], row["newest"], row["model"], scored)
+    return Version(
+        row["version"], row["at"], row["decisions"], row["newest"], row["model"], scored,
+        row["waiting"], row["apart"],
+    )  # fmt: skip
 
 
 def versions(db: sqlite3.Connection) -> list[tuple[int, float, int]]:
@@ -77,9 +80,12 @@ def store_version(db: sqlite3.Connection, made: Version, learned: bytes) -> None
     """Store a version; of those long past only the figures stay."""
     scored = json.dumps([[round(score, 6), int(approved)] for score, approved in made.scored])
     db.execute(
-        "INSERT INTO copilots VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [made.version, made.at, made.decisions, made.newest, made.model, scored, learned],
-    )
+        "INSERT INTO copilots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            made.version, made.at, made.decisions, made.newest, made.model, scored, learned, made.waiting,
+            made.apart,
+        ],
+    )  # fmt: skip
     db.execute("UPDATE copilots SET learner = x'' WHERE version <= ?", [made.version - _KEPT])
 
 

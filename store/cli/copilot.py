@@ -79,9 +79,7 @@ def train(call: Call) -> int:
     with call.writing() as library:
         rules.look(library, call)
         version = call.watch(
-            lambda progress: copilot.learn(
-                library, bears=(copilot.its_rule(library) or copilot.usual()).bears, progress=progress
-            )
+            lambda progress: copilot.learn(library, copilot.its_rule(library), progress=progress)
         )
         if version:
             count = call.watch(lambda progress: copilot.advise(library, version, progress=progress))

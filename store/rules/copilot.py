@@ -10,10 +10,13 @@ It decides nothing: that does a rule whose `do` is "judge" (`rule.py`), as every
 Everything stays in the library's catalog.
 """
 
+import json
+import random
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, lgamma, log, log1p
 from typing import Any
 
@@ -28,7 +31,7 @@ from store.progress import Progress
 from store.reading.reader import Reader
 from store.records import Record
 from store.rules import learning, past, signals
-from store.rules.learning import Learner, Promise, Signal
+from store.rules.learning import Coin, Floats, Learner, Promise, Signal
 from store.rules.past import Decided, Said
 from store.rules.rule import COPILOT, Rule
 from store.rules.signals import Moment
@@ -39,10 +42,19 @@ FEW = 20  # decisions of people that it must have been compared with
 MANY = 10  # coins of one decision, such as a wave: they are easier than what comes one by one
 PROMISE = 0.98  # of one that nobody set
 _NEW, _NEW_SHARE = 20, 0.05  # decisions since it learned, and as a share of those, from which it learns again
+_MOVED = 0.2  # of what waited came or went since, from which it learns again
 _BATCH = 2_000  # coins
 _ALARM = 0.01  # how likely so many errors are by chance, below which the promise counts as broken
 _NEAREST, _WEIGHTIEST = 3, 3
 _LOOKED_AT = 24  # coins that look like one, of which people may have decided only some
+_DULL = re.compile(  # words that say nothing to a person
+    r"\d+|"
+    "an?|about|all|and|are|as|at|be|been|but|by|can|did|do|for|from|had|has|have|he|"
+    "her|his|i|if|in|into|is|it|its|just|me|my|no|not|of|on|only|or|our|she|so|"
+    "some|than|that|the|their|them|then|there|they|this|to|up|was|we|were|what|when|"
+    "which|who|will|with|would|you|your"
+)
+_TEXTS = ("name", "ticker", "text", "caption", "picture")
 _COPY: Mapping[str, str] = {  # by the kind of a finding: what an earlier coin has
     "exact picture": "the same picture",
     "mirrored": "this picture mirrored",
@@ -73,6 +85,8 @@ class Standing:
         """What it settles, in words."""
         if self.version is None or self.promise is None:
             return f"Too few decisions to learn from: {self.missing}." if self.missing else "It learns soon."
+        if self.missing:
+            return f"Promises nothing yet: {self.missing}."
         bears, decisions = f"{100 * self.promise.bears:.3g} % wrong", f"{self.promise.decisions:,} decisions"
         if self.promise.threshold is None:
             return (
@@ -105,22 +119,20 @@ def keep_up(reader: Reader, *, progress: Progress) -> int:
         return 0
     with reader.catalog.reading() as db:
         version = advice.latest(db)
-    if _is_due(reader, version):
-        version = learn(reader, bears=rule.bears, progress=progress) or version
+    if _is_due(reader, version, rule):
+        version = learn(reader, rule, progress=progress) or version
     return advise(reader, version, progress=progress) if version else 0
 
 
-def learn(
-    reader: Reader, *, bears: float = 100 * (1 - PROMISE), progress: Progress | None = None
-) -> Version | None:
+def learn(reader: Reader, rule: Rule | None = None, *, progress: Progress | None = None) -> Version | None:
     """Learn from what people decided, and keep it as a version; None if that is too little, or cancelled.
 
-    `bears` is the share of errors that is to be promised, in percent.
+    What waits for this rule, or for that of a co-pilot that nobody set, is compared with what was decided.
     """
-    progress = progress or Progress()
+    progress, rule = progress or Progress(), rule or usual()
     decided = past.decided(reader, since=0, most=LEARNED)[::-1]
     approved = np.array([one.was == "approved" for one in decided], np.bool_)
-    if _missing(decided, bears / 100):
+    if _missing(decided, rule.bears / 100):
         return None
     moments = [
         Moment(one.address, one.before.sidecar_hash, one.before.image_hash, one.event) for one in decided
@@ -135,14 +147,67 @@ def learn(
     scored = learning.in_time(coins, vectors, approved, counts=counts, go_on=lambda: not progress.cancelled)
     if progress.cancelled:
         return None
-    learned = Learner.of(coins, vectors, approved).as_bytes()
+    learner = Learner.of(coins, vectors, approved)
+    those = learning.measured(counts)[-learning.LATEST :].tolist()
+    latest = Some([coins[at] for at in those], vectors[those], [score for score, _ in scored[-len(those) :]])
+    waits = reader.count(rule.filter)
+    apart = apart_from(latest, _waiting(reader, rule, learner), Promise.of(scored, rule.bears / 100, waits))
     newest = max(one.event for one in decided)
     with writing_errors("what the co-pilot learned"), reader.catalog.writing() as db:
         before = advice.latest(db)
         number = before.version + 1 if before else 1
-        made = Version(number, time.time(), len(decided), newest, model, tuple(scored))
-        advice.store_version(db, made, learned)
+        made = Version(number, time.time(), len(decided), newest, model, tuple(scored), waits, apart)
+        advice.store_version(db, made, learner.as_bytes())
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Some coins, with their vectors and scores."""
+
+    coins: list[Coin]
+    vectors: Floats
+    scores: list[float]
+
+    def where(self, chosen: Sequence[bool]) -> "Some":
+        at = [number for number, is_chosen in enumerate(chosen) if is_chosen]
+        return Some([self.coins[one] for one in at], self.vectors[at], [self.scores[one] for one in at])
+
+
+def _waiting(reader: Reader, rule: Rule, learner: Learner) -> Some:
+    """A random sample of what waits for the rule and was compared with the others."""
+    addresses = reader.addresses(rule.filter)
+    chosen = random.Random(1).sample(addresses, min(len(addresses), learning.LATEST))
+    rows = reader.catalog.rows(
+        "SELECT address, sidecar_hash, image_hash FROM records "
+        "WHERE id NOT IN (SELECT record FROM unexamined) AND address IN (SELECT value FROM json_each(?))",
+        [json.dumps(chosen)],
+    )
+    coins = signals.of(reader, [Moment(*row) for row in rows])
+    vectors, _ = signals.vectors(reader, [row["address"] for row in rows])
+    return Some(coins, vectors, learner.scores(coins, vectors).tolist())
+
+
+def apart_from(decided: Some, waiting: Some, promise: Promise) -> float:
+    """How surely waiting coins are told from decided ones, of those that are settled if these are enough.
+
+    Not by what became of coins like them: of that more is known the later it is.
+    """
+    settled = [some.where([promise.settles(score) for score in some.scores]) for some in (decided, waiting)]
+    if min(len(some.coins) for some in settled) >= 2 * learning.FEWEST:
+        decided, waiting = settled
+    vectors = np.vstack([decided.vectors, waiting.vectors])
+    return learning.told_apart(_alone_seen(decided.coins), _alone_seen(waiting.coins), vectors)
+
+
+def _alone_seen(coins: Sequence[Coin]) -> list[Coin]:
+    """The coins without what became of others like them."""
+    fates = ("like a coin", "family")
+    return [
+        replace(coin, holds={name: sure for name, sure in holds.items() if not name.startswith(fates)})
+        for coin in coins
+        for holds in [coin.holds or {}]
+    ]
 
 
 def _missing(decided: Sequence[Decided], bears: float) -> str:
@@ -193,8 +258,11 @@ def advise(reader: Reader, version: Version, *, progress: Progress | None = None
     return done
 
 
-def _is_due(reader: Reader, version: Version | None) -> bool:
+def _is_due(reader: Reader, version: Version | None, rule: Rule) -> bool:
     if version is None:
+        return True
+    moved = abs(reader.count(rule.filter) - version.waiting)
+    if moved > max(_NEW, _MOVED * version.waiting):  # so that what waits may be unlike what was decided
         return True
     try:
         model = reader.picture_index().embedder.fingerprint
@@ -231,8 +299,11 @@ def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standin
         obstacle = (
             f"{FEW - len(cases)} more decisions of yours are needed about coins that it would have settled"
         )
-    promise = rule.promised(version.scored)
-    return Standing(version, "", promise, waiting, until, agreed, len(cases), obstacle)
+    promise, lacks = rule.promised(version), ""
+    if version.apart > learning.UNLIKE:
+        count = min(learning.LATEST, promise.decisions)
+        lacks = f"what waits is unlike what was decided; decide up to {count:,} more of a random sample"
+    return Standing(version, lacks, promise, waiting, until, agreed, len(cases), obstacle)
 
 
 def least_sure(reader: Reader, addresses: Sequence[str]) -> list[str]:
@@ -259,7 +330,7 @@ def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tup
         said = advice.of(db, [one.address for one in decided])
     if version is None or first is None:
         return []
-    promise = rule.promised(version.scored)
+    promise = rule.promised(version)
     found: list[tuple[Decided, Said]] = []
     for one, is_alone in zip(decided, _alone(decided), strict=True):
         told = said.get(one.address)
@@ -339,7 +410,7 @@ def why(reader: Reader, address: str) -> Why:
     (coin,) = signals.of(reader, [Moment(address, row["sidecar_hash"], state.image_hash)])
     learner = Learner.from_bytes(learned)
     (score,) = learner.scores([coin], vectors).tolist()
-    weighty = learner.signals(coin, vectors[0])[:_WEIGHTIEST]
+    weighty = [one for one in learner.signals(coin, vectors[0]) if not _is_dull(one)][:_WEIGHTIEST]
     nearest: list[Decided] = []
     if model and vectors.any():
         others = [one for one in past.latest(reader, most=LEARNED) if one != address]
@@ -385,16 +456,20 @@ def _number(text: str) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:g}"
 
 
+def _is_dull(signal: Signal) -> bool:
+    """Whether it is a stop word or a number that stands in a text."""
+    place, _, word = signal.name.partition(" ")
+    return place in _TEXTS and _DULL.fullmatch(word) is not None
+
+
 def _in_words(signal: Signal) -> str:
     """One signal: what it is, and what it speaks for."""
     place, _, word = signal.name.partition(" ")
     match place:
-        case "name" | "ticker" | "text" | "caption":
-            what = f"“{word}” in its {place}"
-        case "picture" if word:
-            what = f"“{word}” in its picture"
-        case "picture":
+        case "picture" if not word:
             what = "what its picture looks like"
+        case _ if place in _TEXTS:
+            what = f"“{word}” in its {place}"
         case "tag":
             what = f"tag {word}"
         case "copy:":

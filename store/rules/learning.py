@@ -3,6 +3,7 @@
     Coin            the signals of one coin: words, numbers, and how strongly each named thing holds
     Learner         logistic regression on them, by groups, so that a score can be taken apart
     in_time         the scores of the latest decisions, each by a learner of earlier ones alone
+    told_apart      whether other coins are unlike those: then their scores say nothing of these
     Promise         the confidence from which at most a share of decisions is wrong, and how many that settles
 
 Nothing here reads a library.
@@ -12,9 +13,10 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from itertools import chain
-from math import ceil, sqrt
+from math import ceil, exp, floor, lgamma, sqrt
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -28,6 +30,7 @@ Floats = NDArray[np.float32]
 CALIBRATED = 2_000  # decisions, the latest, that the threshold comes from
 LATEST = 500  # of these, on which it must hold as well
 FEWEST = 20  # of each outcome
+UNLIKE = 0.65  # how well what waits is told from what was decided, above which nothing is promised
 _PARTS = 4  # of these, each scored by a learner of what came before it
 _WORDS = 1 << 13  # columns that words share
 _PICTURE = 64  # directions of the pictures' vectors in which they differ most
@@ -35,6 +38,7 @@ _COLUMNS = 64  # numbers of sidecars, the most frequent …
 _SHARE = 0.02  # … that so many coins have
 _STEPS = 8  # ranges of one, with as many coins in each
 _STRENGTH = 0.3  # of the fit, the inverse of its ridge
+_BROKEN = 0.07  # how likely chance may break it at one threshold; one in ten at the lowest that is found
 _NORMAL = 1.959964  # standard deviations of an interval of 95 %
 
 
@@ -211,8 +215,7 @@ def in_time(
     Only those that count are scored, if `counts` says which. No decision is scored by one that learned from
     it, or from a later one. Ends early if `go_on` says so.
     """
-    own = np.arange(len(coins)) if counts is None else np.flatnonzero(counts)
-    latest = own[len(own) - min(CALIBRATED, len(own) // 2) :]
+    latest = measured(np.ones(len(coins), np.bool_) if counts is None else counts)
     scored = list[tuple[float, bool]]()
     for part in np.array_split(latest, _PARTS):
         if not len(part) or not go_on():
@@ -228,6 +231,35 @@ def in_time(
     return scored
 
 
+def measured(counts: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Which decisions (oldest first) a promise is measured on: the later half of those that count."""
+    own = np.flatnonzero(counts)
+    return own[len(own) - min(CALIBRATED, len(own) // 2) :]
+
+
+def told_apart(decided: Sequence[Coin], waiting: Sequence[Coin], vectors: Floats) -> float:
+    """How surely a learner tells waiting coins from decided ones, which it did not see: 1 always, 0.5 never.
+
+    `vectors` are those of both, in this order. A classifier as a two-sample test (Lopez-Paz and Oquab 2017,
+    arXiv 1610.06545): the area under its curve, less two of the standard errors that it has by chance.
+    """
+    few, many = len(decided), len(waiting)
+    if min(few, many) < FEWEST:
+        return 0.5
+    from sklearn.metrics import roc_auc_score
+
+    coins = [*decided, *waiting]
+    waits = np.arange(few + many) >= few
+    scores = np.zeros(few + many)
+    halves = np.random.default_rng(1).permutation(few + many) % 2 == 0
+    for half in (halves, ~halves):
+        seen, others = np.flatnonzero(half).tolist(), np.flatnonzero(~half).tolist()
+        learner = Learner.of([coins[at] for at in seen], vectors[seen], waits[seen])
+        scores[others] = learner.scores([coins[at] for at in others], vectors[others])
+    error = sqrt((few + many + 1) / (12 * few * many))
+    return max(0.5, float(roc_auc_score(waits, scores)) - 2 * error)
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """What a share of errors to bear (0 to 1) settles, by decisions that were scored in time."""
@@ -239,7 +271,7 @@ class Promise:
     threshold: float | None  # the confidence, 0.5 to 1, from which a coin is settled; None: none is
 
     @classmethod
-    def of(cls, scored: Scored, bears: float) -> Self:
+    def of(cls, scored: Scored, bears: float, waiting: int = 0) -> Self:
         """Conformal risk control (Angelopoulos et al. 2022, arXiv 2208.02814, equation 4).
 
         λ̂ = inf {λ : n/(n+1) · R̂ₙ(λ) + B/(n+1) ≤ α}, where R̂ₙ is the mean of the losses Lᵢ(λ) ≤ B of n
@@ -250,10 +282,13 @@ class Promise:
             (wrong(λ) + 1) / (settled(λ) + 1) ≤ bears.
 
         It holds for decisions that could have come in any order. This loss does not fall with every λ, so
-        it is promised for many decisions, not for each number of them (section 2.3 there). Since habits
-        change, λ̂ is the higher one of all decisions and of the latest.
+        it is promised for many decisions, not for each number of them (section 2.3 there). Of so many coins
+        that are waiting, N = waiting · settled/n would be settled, and more than bears · N (and than one) of
+        these may be wrong in one case of ten: decided and waiting coins could have come in any order, so the
+        wrong ones among them are spread by the hypergeometric distribution. Since habits change, λ̂ is the
+        higher one of this and of the first condition on the latest decisions alone.
         """
-        lowest = [_lowest(part, bears) for part in (scored, scored[-LATEST:])]
+        lowest = [_lowest(tuple(scored), bears, waiting), _lowest(tuple(scored[-LATEST:]), bears, 0)]
         if None in lowest:
             return cls(bears, len(scored), 0, 0, None)
         threshold = max(one for one in lowest if one is not None)
@@ -279,16 +314,41 @@ def _sure(score: float) -> float:
     return max(score, 1 - score)
 
 
-def _lowest(scored: Scored, bears: float) -> float | None:
+@lru_cache(16)
+def _lowest(scored: tuple[tuple[float, bool], ...], bears: float, waiting: int) -> float | None:
     """The lowest confidence from which few enough of these decisions are wrong; None if there is none."""
-    ordered = sorted(scored, key=lambda one: -_sure(one[0]))
-    found, errors = None, 0
+    ordered = sorted(scored, key=lambda one: _sure(one[0]))  # the least sure first
+    errors = sum((score >= 0.5) != approved for score, approved in ordered)
+    before = 0.0
     for at, (score, approved) in enumerate(ordered):
-        errors += (score >= 0.5) != approved
-        is_last = at + 1 == len(ordered) or _sure(ordered[at + 1][0]) < _sure(score)  # of equal ones
-        if is_last and (errors + 1) / (at + 2) <= bears:
-            found = _sure(score)
-    return found
+        settled, sure = len(ordered) - at, _sure(score)
+        if sure > before and (errors + 1) / (settled + 1) <= bears:  # the first of equal ones
+            others = ceil(waiting * settled / len(ordered))
+            if _chance(errors, settled, max(1, floor(bears * others)) + 1, others) <= _BROKEN:
+                return sure
+        before = sure
+        errors -= (score >= 0.5) != approved
+    return None
+
+
+def _chance(wrong: int, of: int, others_wrong: int, others: int) -> float:
+    """How likely at most `wrong` of so many are, if so many of the others are: hypergeometric."""
+    marked, all_of_them = wrong + others_wrong, of + others
+    if others_wrong > others:
+        return 0.0
+    part = exp(
+        _choices(marked, wrong) + _choices(all_of_them - marked, of - wrong) - _choices(all_of_them, of)
+    )
+    total = part
+    for less in range(wrong, max(0, marked - others), -1):
+        part *= less * (others - marked + less) / ((marked - less + 1) * (of - less + 1))
+        total += part
+    return total
+
+
+def _choices(of: int, count: int) -> float:
+    """The logarithm of the number of ways to choose so many."""
+    return lgamma(of + 1) - lgamma(count + 1) - lgamma(of - count + 1)
 
 
 def wilson(count: int, of: int) -> tuple[float, float]:

@@ -87,7 +87,7 @@ def _judged(reader: Reader, rule: Rule, chosen: Collection[str]) -> list[Match]:
         said = advice.of(db, chosen) if version else {}
     if not version:
         return []
-    promised = rule.promised(version.scored)
+    promised = rule.promised(version)
     return [
         Match(address, do="approve" if said[address].is_good else "reject", sure=said[address].sure)
         for address in chosen

@@ -13,12 +13,13 @@ from typing import Any, Literal, get_args
 import yaml
 
 from store.catalog import filter_syntax
+from store.catalog.advice import Version
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
 from store.catalog.named_values import MAX_NAME, NamedValues
 from store.errors import BadSource, InvalidRecord
 from store.records import MAX_TAG
-from store.rules.learning import Promise, Scored
+from store.rules.learning import UNLIKE, Promise
 
 Act = Literal["reject", "approve", "tag", "keep", "hold", "judge"]
 Level = Literal["shown", "one click", "by itself"]
@@ -117,9 +118,10 @@ class Rule:
         """The share of errors that its promise bears, in percent."""
         return round(100 * (1 - self.promise), 6)
 
-    def promised(self, scored: Scored) -> Promise:
-        """What its promise settles, by decisions that the co-pilot scored in time."""
-        return Promise.of(scored, self.bears / 100)
+    def promised(self, version: Version) -> Promise:
+        """What its promise settles by what the co-pilot learned: nothing where what waits is unlike that."""
+        promise = Promise.of(version.scored, self.bears / 100, version.waiting)
+        return promise if version.apart <= UNLIKE else replace(promise, threshold=None, settled=0, wrong=0)
 
 
 def checked(values: Mapping[str, Any]) -> Rule:

@@ -1,4 +1,4 @@
-"""Samples of pictures by their vectors: diverse, typical, outliers or balanced; equal seeds give equal ones.
+"""Samples of pictures: random, or by their vectors diverse, typical, outliers or balanced; by a seed.
 
 Groups of pictures are found by spherical k-means (Dhillon and Modha 2001) among a random part of them. A
 diverse sample is Gonzalez' farthest-first traversal (1985) of such a part.
@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-Sample = Literal["diverse", "typical", "outliers", "balanced"]
+Sample = Literal["random", "diverse", "typical", "outliers", "balanced"]
 SAMPLES: tuple[Sample, ...] = get_args(Sample)
 
 Numbers = NDArray[np.intp]
@@ -31,6 +31,8 @@ def sampled(count: int, vectors: Callable[[Numbers], Matrix], sample: Sample, *,
     `outliers`: what is farthest from the middle of every group. `balanced`: each group in turn, by chance.
     """
     random = np.random.default_rng(seed)
+    if sample == "random":
+        return random.permutation(count)
     part = np.sort(random.permutation(count)[:_PART])
     near = vectors(part)
     if sample == "diverse":

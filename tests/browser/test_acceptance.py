@@ -21,7 +21,7 @@ from store.runtime import open_library
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.grid_page import GridPage
-from tests.length import LENGTH
+from tests.length import LENGTH, SEED
 from tests.store.rules.test_publishing import SCHEMA
 from tests.waiting import eventually
 
@@ -75,9 +75,9 @@ class Person:
         self.page.get_by_role("button", name=name).first.click()
         self.did["button"] += 1
 
-    def decide(self, count: int) -> None:
-        """So many coins by keys, one after the other, the newest first."""
-        self.visit("review", "Review")
+    def decide(self, count: int, *, sample: bool = False) -> None:
+        """So many coins by keys, one after the other, the newest first or a random sample."""
+        self.visit("review?pending_sort=Random+sample" if sample else "review", "Review")
         grid, left = GridPage(self.page), self.waiting() - count
         for _ in range(count):
             address = grid.at()
@@ -168,7 +168,7 @@ class Person:
 
 @pytest.mark.timeout(6_000 if IS_LONG else 600)
 def test_a_person_works_through_a_new_library(page: Page, tmp_path: Path, serve: Serve) -> None:
-    coins = arrivals.made(COINS)
+    coins = arrivals.made(COINS, seed=SEED)
     plan = {coin.address: coin.is_good for coin in coins}
     root = tmp_path / "res"
     with open_library(root, embedder=arrivals.Thumbnails()) as library:
@@ -208,7 +208,7 @@ def test_a_person_works_through_a_new_library(page: Page, tmp_path: Path, serve:
 
 def ask_the_copilot(person: Person, serve: Serve) -> dict[str, str]:
     """Teach it, let it watch for a week, have it settle what it is sure of; the tiers of these coins."""
-    person.decide(TAUGHT)
+    person.decide(TAUGHT, sample=True)
     person.visit("review?view=Co-pilot", "Review")
     person.press_button("Turn on")
     errors = person.page.get_by_role("spinbutton", name="Errors to bear, %")
@@ -216,7 +216,7 @@ def ask_the_copilot(person: Person, serve: Serve) -> dict[str, str]:
     errors.press("Enter")
     person.press_button("Save")
     assert eventually(person.has_advice, within=600), "it learns in the background"
-    person.decide(WATCHED)
+    person.decide(WATCHED, sample=True)
     person.server.kill()
     person.server = serve(person.root, later=A_WEEK)
     person.visit("review?view=Co-pilot", "Review")

@@ -176,7 +176,7 @@ def test_an_order_by_pictures_stays_stable_until_it_is_recomputed(extended_libra
 
 def test_a_sample_is_the_same_for_the_number_in_the_address(extended_library: Library) -> None:
     extended_library._prefetcher.embed_next(Progress())
-    for label in ("Diverse sample", "Typical sample", "Outliers", "Balanced sample"):
+    for label in ("Random sample", "Diverse sample", "Typical sample", "Outliers", "Balanced sample"):
         app = opened("review", pending_sort=label, pending_sample="7")
         assert app.number_input(key="pending_sample").value == 7
         assert len(shown(app)) == 3

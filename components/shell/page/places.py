@@ -111,6 +111,7 @@ def memory_of(address: str) -> Link:
 FAMILY = _view("pages/library.py", tab="Family")
 RULES = _view("pages/review.py", view="Rules")
 SECOND_OPINIONS = _view("pages/review.py", view="Second opinions")
+SAMPLE = _view("pages/review.py", pending_sort="Random sample")
 DOUBTFUL = _view("pages/review.py", pending_sort="Most doubtful")
 REJECTED = _view("pages/library.py", tab="Rejected")
 CAPTION_CHECK = _view("pages/captions.py", view="Check", captions_kind="fit")

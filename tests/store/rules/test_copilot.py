@@ -92,7 +92,7 @@ def test_a_wave_does_not_count_for_its_promise(root: Path, embedder: Hashed) -> 
         library.reject([address(number) for number in range(1, 60, 2)], reason="copycat", actor="ann")
         for start in range(0, 60, 10):
             library.approve([address(number) for number in range(start, start + 10, 2)], actor="ann")
-        assert copilot.learn(library, bears=20) is None
+        assert copilot.learn(library, judge()) is None
         said = copilot.standing(library, judge()).sentence
         assert said == "Too few decisions to learn from: 20 more rejected coins."
 
@@ -106,6 +106,34 @@ def test_it_says_how_many_decisions_are_missing(root: Path, embedder: Hashed) ->
         "Too few decisions to learn from: 20 more decisions and 20 more approved coins "
         "and 20 more rejected coins."
     )
+
+
+def test_of_coins_unlike_the_decided_ones_it_promises_nothing(root: Path, embedder: Hashed) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.add([taught(number) for number in TAUGHT], actor="ann")
+        decide(library, TAUGHT)
+        library.add([taught(number, replies=7) for number in range(100, 220)], actor="ann")
+        looked(library)
+        running.save(library, judge())
+        assert copilot.keep_up(library, progress=Progress()) == 120
+        assert copilot.standing(library, judge()).sentence == (
+            "Promises nothing yet: what waits is unlike what was decided; "
+            "decide up to 30 more of a random sample."
+        )
+        assert matching.found(library, judge()) == []
+        decide(library, range(100, 160))
+        copilot.keep_up(library, progress=Progress())
+        assert copilot.standing(library, judge()).missing == ""
+        assert len(matching.found(library, judge())) > 50
+
+
+def test_it_learns_again_when_many_coins_have_come(learned: Library) -> None:
+    learned.add([taught(number) for number in range(300, 320)])
+    looked(learned)
+    assert copilot.keep_up(learned, progress=Progress()) == 20
+    learned.add([taught(number) for number in range(320, 322)])
+    looked(learned)
+    assert copilot.keep_up(learned, progress=Progress()) == len(NEW) + 22
 
 
 def test_nothing_is_learned_while_it_is_off(library: Library) -> None:
@@ -256,6 +284,7 @@ def test_it_says_why_and_which_decided_coins_look_like_it(learned: Library) -> N
     assert found.said == "rejected"
     assert found.confidence > 0.5
     assert len(found.signals) == 3
+    assert not any(re.match("“(a|of|on|the|\\d+)” in", said) for said in found.signals), "no stop words"
     assert any(said.endswith(": for rejecting") and "in its text" in said for said in found.signals)
     assert len(found.nearest) == 3
     assert {one.address for one in found.nearest} <= {address(number) for number in TAUGHT}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from store.rules import learning
-from store.rules.learning import Coin, Learner, Promise, in_time, missing, wilson
+from store.rules.learning import UNLIKE, Coin, Learner, Promise, in_time, missing, told_apart, wilson
 
 NOTHING = np.zeros((200, 1), np.float32)
 APPROVED = np.arange(200) % 2 == 0
@@ -125,6 +125,27 @@ def test_the_promised_share_is_kept_on_decisions_to_come() -> None:
         wrong += later.count(False)
     assert settled > 5_000
     assert wrong / settled <= 0.055
+
+
+def test_a_promise_is_kept_on_what_waits_in_nine_of_ten_cases() -> None:
+    random = np.random.default_rng(5)
+    broken, shares = {0: 0, 200: 0}, list[float]()
+    for _ in range(200):
+        sure = random.uniform(0.5, 1, 500)
+        scored = list(zip(sure.tolist(), (random.random(500) < sure).tolist(), strict=True))
+        for waiting in broken:
+            promise = Promise.of(scored[:300], 0.1, waiting)
+            later = [approved for score, approved in scored[300:] if promise.settles(score)]
+            broken[waiting] += later.count(False) > 0.1 * len(later)
+            shares.append(promise.share)
+    assert broken[200] <= 25 < 60 < broken[0], "on average it is kept without that"
+    assert np.mean(shares[1::2]) > 0.1
+
+
+def test_other_coins_are_told_apart_only_if_they_are_unlike() -> None:
+    assert told_apart(COINS[:100], COINS[100:], NOTHING) <= UNLIKE
+    assert told_apart(COINS[:100], [Coin(("name cat",))] * 100, NOTHING) > 0.9
+    assert told_apart(COINS[:100], [Coin(("name cat",))] * 19, NOTHING) == 0.5, "too few to tell"
 
 
 def test_what_is_missing_is_counted() -> None:
