@@ -18,7 +18,7 @@ from store import Library, Reader, Record, Suspect
 from store.catalog import confusables
 from store.errors import UnknownRecord
 from store.records import UNFIT, Tier, is_made_up
-from store.rules import copilot, families, second_opinions
+from store.rules import copilot, families, keeping, second_opinions
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 _PLACES: Mapping[Tier, str] = {
@@ -133,9 +133,12 @@ def _family(library: Reader, record: Record) -> dict[str, str] | None:
         "This coin was first" if first.address == record.address else f"First seen: {_name(library, first)}"
     )
     day = format.moment(first.created_at)
+    others = library.records([one.address for one in found.members if one is not own])
+    gain = keeping.gain_in_words(record, others) if record.tier != "trash" else ""
     return {
         "copy": f"copy of {_name(library, found.of(own))}" if own.of else "",
         "edge": own.edge,
+        "gain": f"In place of the others (0 on the family page) it would get {gain}" if gain else "",
         "label": f"{said}, {day}, {first.standing}; {format.counted(found.count - 1, 'other')}",
         "href": places.address(places.family(record.address)),
     }

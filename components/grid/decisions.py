@@ -27,7 +27,7 @@ from store.catalog import history
 from store.disk import files
 from store.errors import LoginEnded, NothingToUndo, NotWritten, UnknownRecord
 from store.records import MAX_FACET, REQUIRED_FACETS, Tier
-from store.rules import second_opinions
+from store.rules import keeping, second_opinions
 from store.tasks import undo
 
 log = logging.getLogger(__name__)
@@ -288,7 +288,9 @@ def _keep(library: Library, decision: Decision, sender: Sender) -> Outcome:
     kept = library.get(decision.addresses[0])
     if left:
         name = f"Keep {format.cut(kept.name, limit=40)}, reject {format.counted(len(left), 'other')}"
-        job = library.jobs.start("keep", [(kept.address, left)], name=name, decision=decision.id)
+        if gain := keeping.gain_in_words(kept, library.records(left)):
+            name += f", which gives it {gain}"
+        job = library.jobs.start("keep", [(kept.address, left)], name=name[:200], decision=decision.id)
         job_bar.watch_for(sender.session, job)
     return Outcome(
         refused=[Refusal(address, decision_text(library, event)) for address, event in elsewhere.items()]

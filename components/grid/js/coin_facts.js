@@ -36,7 +36,7 @@ const FACETS = [
  *   explorer: Link | null,
  *   mentions: Link,
  *   comments: Comment[],
- *   family: (Link & {copy: string, edge: string}) | null,
+ *   family: (Link & {copy: string, edge: string, gain: string}) | null,
  *   copilot: Advice | null,
  *   history: {what: string, when: string}[],
  * }} Detail
@@ -201,9 +201,10 @@ function section(title, body, facet = null) {
 }
 
 /** @param {NonNullable<Detail["family"]>} family */
-function family({ copy, edge, ...tree }) {
+function family({ copy, edge, gain, ...tree }) {
   const how = copy ? [el("p", {}, capital(`${copy}: ${edge}`))] : [];
-  return section("Family", el("div", {}, ...how, el("p", {}, link(tree))));
+  const kept = gain ? [el("p", {}, gain)] : [];
+  return section("Family", el("div", {}, ...how, el("p", {}, link(tree)), ...kept));
 }
 
 /**

@@ -87,6 +87,12 @@ def test_the_panel_says_who_was_first_of_the_family(library: Library) -> None:
     assert told["edge"].startswith("picture changed, ")
     assert detail(library, library.get(ORIGINAL))["family"]["label"].startswith("This coin was first")
     assert detail(library, library.get(address(2)))["family"] is None
+    assert told["gain"] == "In place of the others (0 on the family page) it would get tags dog"
+    library.edit_tags([COPY], add=["frog"])
+    assert detail(library, library.get(ORIGINAL))["family"]["gain"] == "", "no rejected coin is kept"
+    library.restore([ORIGINAL])
+    gained = detail(library, library.get(ORIGINAL))["family"]["gain"]
+    assert gained == "In place of the others (0 on the family page) it would get tags cat, frog"
 
 
 def test_who_is_asked_about_a_coin_again_is_not_told_what_was_decided(

@@ -436,6 +436,7 @@ def test_a_decision_that_waited_in_the_browser_is_done_if_nobody_moved_the_coin_
 
 
 def test_keeping_one_rejects_the_others_but_those_that_were_moved_since(library: Library) -> None:
+    library.edit_tags([address(2)], add=["frog"])
     seen = {address(number): library.get(address(number)).revision for number in (1, 2, 3)}
     library.approve([address(3)], actor="ben")
     keep = entry("keep", 1, others=[address(2), address(3)], seen=seen)
@@ -443,6 +444,7 @@ def test_keeping_one_rejects_the_others_but_those_that_were_moved_since(library:
     assert told["refused"] == [{"item": address(3), "reason": "approved by ben just now"}]
     job = library.jobs.of_decision(keep["id"])
     assert job
+    assert job.name == "Keep Coin 1, reject 1 other, which gives it tags frog"
     assert library.jobs.wait(job.id, timeout=60)
     assert [library.get(address(number)).tier for number in (1, 2, 3)] == ["pending", "trash", "approved"]
     assert library.history(address=address(2), limit=1)[0].reason == "copy of Coin 1"
