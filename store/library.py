@@ -29,9 +29,8 @@ from store.writing import edits, transitions, trash
 from store.writing.journal import Journal
 from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
-from store.writing.transitions import Move, Note, Obstacle, Transitions
+from store.writing.transitions import Move, Note, Obstacle, RecordReversal, Transitions
 from store.writing.trash import Trash
-from store.writing.undo import RecordReversal
 
 
 class Library(Reader):

@@ -40,8 +40,7 @@ from store.tasks.inbox import Inbox, Watcher
 from store.vectors.matrix_files import MatrixSaver
 from store.writing import salvage, transitions
 from store.writing.differences import is_large
-from store.writing.reconcile import Fault, FileComparison, is_stale
-from store.writing.recovery import bring_up_to_date, recover
+from store.writing.reconcile import Fault, FileComparison, bring_up_to_date, is_stale, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
 _NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
@@ -253,7 +252,7 @@ class LibraryRuntime(Library):
     def watch_papers(self, folder: Path) -> None:
         """Import papers that are saved in this folder into the text memory, until the library is closed."""
         from store.memory.memory import Memory  # only a dashboard with such a folder needs it here
-        from store.tasks.papers import PaperFolder
+        from store.tasks.inbox import PaperFolder
 
         self.catalog.check_writable()
         if "papers" not in self._watched:

@@ -38,7 +38,6 @@ store/generation store/captioning store/maintenance store/mcp store/demo store/a
 store/rules/running
 store/rules
 store/rules/preview store/rules/keeping store/rules/publishing store/rules/waves
-store/rules/evidence
 store/rules/copilot
 store/rules/second_opinions
 store/rules/past store/rules/families store/rules/signals

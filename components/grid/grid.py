@@ -1,18 +1,19 @@
-"""The grid on a page: cards in, decisions out."""
+"""The grid on a page: cards in, decisions out; its script and style."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from components.grid import assets, page_number
+from components.grid import page_number
 from components.grid.actions import Action, Handler
 from components.grid.cards import Mark, card
 from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
-from components.shell import format
+from components.shell import format, javascript
 from components.shell.page import places
 from components.shell.page.query_pictures import LINE
 from components.shell.page.streamlit_style import TOOLS
@@ -23,14 +24,30 @@ from store.catalog import filter_conditions, filter_syntax
 from store.rules import families
 from store.tasks import undo
 
-_component = st.components.v2.component(
-    "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
-)
+_HERE = Path(__file__).resolve().parent
+_STYLES = ("grid", "tags", "panel", "comparison", "ranking", "views")
+
+HTML = '<div class="memedex-grid"></div>\n'
+
+
+def script(name: str = "main.js") -> str:
+    """The grid's JavaScript, or another component's of this folder."""
+    return javascript.component(_HERE / "js" / name)
+
+
+def style(*names: str) -> str:
+    """These parts of the style, or all of it."""
+    tiers = " ".join(f"--{tier}: var(--st-{color}-text-color);" for tier, color in format.TIER_COLORS.items())
+    files = ((_HERE / f"{name}.css").read_text("utf-8") for name in names or _STYLES)
+    return "\n".join([f".memedex-grid {{ {tiers} }}", *files])
+
+
+_component = st.components.v2.component("memedex.grid", html=HTML, css=style(), js=script())
 _place = st.components.v2.component(
     "memedex.grid_tools",
     html='<div class="memedex-grid place"></div>',
-    css=assets.style(),
-    js=assets.script("place.js"),
+    css=style(),
+    js=script("place.js"),
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
 _LINK = "memedex.link"  # where the verb of a handler leads

@@ -24,7 +24,6 @@ from store.search import (
     checked_weights,
     in_browser,
     rank,
-    skyline,
 )
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
@@ -230,7 +229,7 @@ def _few(
     results: Results, may: NDArray[np.intp], labels: NDArray[np.int64] | None, *, shown: int
 ) -> tuple[NDArray[np.intp], bool]:
     """All that some weights bring among the first; if they are too many, the best for the present ones."""
-    reached = skyline.skyline(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
+    reached = in_browser.skyline(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
     if reached is not None:
         return reached, True
     ranking = rank(results.answer, results.query.sliders, top=BEST, mask=results.mask, scale=results.scale)

@@ -1,19 +1,23 @@
-"""Figures of how coins are reviewed: where they are, by source, how fast, why rejected, drafts kept."""
+"""Figures of how coins are reviewed: where they are, by source, how fast, by day, why rejected."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.insights import coin_sets, days, figures
+from components.insights import coin_sets, figures
 from components.insights.coin_sets import CoinSet
 from components.insights.content import labels
 from components.shell import format
-from components.shell.page import charts
+from components.shell.page import charts, local_time
 from components.shell.session import presenter
 from store import Filter, Library
-from store.reading import statistics
+from store.catalog import history
+from store.reading import audit, statistics
 from store.records import TIERS, Tier
 
 _MOST = 12  # sources or people that are drawn
@@ -22,6 +26,24 @@ _FATES: dict[str, statistics.DraftFate] = {
     "Saved as written": "unchanged",
     "Edited": "edited",
     "Dismissed": "refused",
+}
+if TYPE_CHECKING:
+    from streamlit.elements.lib.grid_container import GridContainer
+
+_DAYS = 90
+_VERBS = {
+    "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
+    "caption": "Edited", "captions": "Edited", "complete": "Edited", "replace": "Edited",
+    "correct text": "Edited", "comment": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
+    "remove tag": "Edited",
+}  # fmt: skip
+_OTHER = "Other"
+_COLORS = {
+    "Approved": charts.TIERS["Approved"],
+    "Rejected": charts.TIERS["Rejected"],
+    "Promoted": charts.TIERS["Library"],
+    "Edited": charts.PURPLE,
+    _OTHER: charts.QUIET,
 }
 
 
@@ -48,7 +70,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
                 "person made at least one.",
             )  # fmt: skip
-    days.show(library, grid)
+    _by_day(library, grid)
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
     for draw in (_sources, _drafts):  # the figure of a set next to that of the other
         for number, one in enumerate(sets):
@@ -163,3 +185,43 @@ def _drafted(library: Library, filter: Filter, name: str) -> list[str]:
     fate, model = name.split(" ", 1)
     found = next(known for known in _FATES.values() if known == fate)
     return statistics.drafted(library, filter, model, found)
+
+
+def _by_day(library: Library, grid: "GridContainer") -> None:
+    """Both figures of the last days, of all coins; nothing if nothing was decided then."""
+    zone, name = local_time.zone(), local_time.zone_name()
+    first = local_time.now().date() - timedelta(days=_DAYS - 1)
+    filter = history.AuditFilter(since=local_time.midnight(first))
+    decisions = audit.decisions_by_day(library, filter, zone)
+    if not decisions:
+        return
+    with grid.cell():
+        st.caption(f"Decisions about coins per day ({name}), last {_DAYS} days")
+        figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
+        charts.show(figure, key="decisions-by-day", alt="Decisions about coins per day, by kind")
+    reviews = audit.reviews_by_day(library, filter, zone)
+    if not reviews:
+        return
+    with grid.cell():
+        st.caption(f"Approval rate per day ({name}), last {_DAYS} days")
+        figure = charts.shares(approval(reviews), title="Approved", over=[one.day for one in decisions])
+        alt = "Share of reviewed coins that were approved, by day"
+        charts.show(figure, key="approval-by-day", alt=alt)
+
+
+def by_kind(decisions: Sequence[audit.DecisionsOfDay]) -> list[tuple[int, str, int]]:
+    """The number of decisions by day and kind."""
+    counts: Counter[tuple[int, str]] = Counter()
+    for one in decisions:
+        counts[one.day, _VERBS.get(one.verb, _OTHER)] += one.decisions
+    return [(day, kind, count) for (day, kind), count in counts.items()]
+
+
+def approval(reviews: Sequence[audit.ReviewsOfDay]) -> list[tuple[int, float, str]]:
+    """Each day's share of reviewed coins that were approved, with its text."""
+    shares = []
+    for day, approved, rejected in reviews:
+        total = approved + rejected
+        text = f"{approved / total:.0%} approved\n{approved:,} of {format.counted(total, 'coin')}"
+        shares.append((day, approved / total, text))
+    return shares

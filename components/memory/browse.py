@@ -1,4 +1,4 @@
-"""Browse: a tree of worlds, sessions, protocols and projects; its texts to read, or in a table."""
+"""Browse: a tree of worlds, sessions, protocols and projects; its texts to read, or in a table; events."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, connections, duplicates, entry_link, events, junk, reader, scopes, tree
+from components.memory import adding, connections, duplicates, entry_link, junk, reader, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
@@ -15,7 +15,7 @@ from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
 from store import Library, Memory
-from store.memory.values import Row
+from store.memory.values import EventColumn, EventFilter, Row
 
 Which = Literal["all", "old", "alike", "junk"]
 _PER_PAGE = 50
@@ -34,6 +34,14 @@ _SORTS = {
 }
 _OTHER_SORTS = {"transcript_vectors": {"Most tokens": "-token_count"}, "documents": {"By page": "page"}}
 _SHOWN = 160  # characters of a text in the table
+_EVENTS_PER_PAGE = 100
+_OF_EVENTS: tuple[tuple[str, EventColumn, str], ...] = (
+    ("Type", "event", "event"),
+    ("Tool", "tool_name", "tool"),
+    ("Level", "lvl", "level"),
+    ("Error", "error_type", "error"),
+    ("Model", "model_used", "model"),
+)
 
 
 def show(library: Library, memory: Memory) -> None:
@@ -46,7 +54,7 @@ def show(library: Library, memory: Memory) -> None:
         if coin:
             connections.show(library, memory, coin)
         elif kind == EVENTS:
-            events.show(memory, session=scope, projects=sessions.get("project_slug"))
+            _events(memory, session=scope, projects=sessions.get("project_slug"))
         else:
             _entries(memory, kind, sessions, scope)
 
@@ -213,3 +221,46 @@ def _nothing(kind: str, *, filtered: bool) -> None:
         st.info("No entry passes these filters.", icon=":material/search_off:")
     else:
         st.info(f"There is nothing in {KINDS[kind].label.lower()} yet.", icon=KINDS[kind].icon)
+
+
+def _events(memory: Memory, *, session: str | None, projects: list[str] | None) -> None:
+    """Filters, and a page of the events that match, newest first."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        type_, tool, level, error, model = (
+            st.selectbox(
+                label,
+                memory.transcripts.event_values(column),
+                index=None,
+                key=key,
+                bind="query-params",
+                placeholder="any",
+            )
+            for label, column, key in _OF_EVENTS
+        )
+        since = st.date_input("Since", None, key="events_since", bind="query-params")
+        until = st.date_input("Until", None, key="events_until", bind="query-params")
+    filter = EventFilter(
+        event=type_, tool_name=tool, lvl=level, error_type=error, model_used=model, session_id=session,
+        project_slug=projects, since=since.isoformat() if since else None,
+        until=until.isoformat() if until else None,
+    )  # fmt: skip
+    total = memory.transcripts.count_events(filter)
+    pages = max(1, -(-total // _EVENTS_PER_PAGE))
+    if st.session_state.get("page_events", 1) > pages:
+        st.session_state["page_events"] = pages
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(format.counted(total, "event"), width="stretch")
+        page = (
+            st.pagination(pages, key="page_events", bind="query-params", max_visible_pages=5)
+            if pages > 1
+            else 1
+        )
+    rows = memory.transcripts.find_events(
+        filter, offset=(page - 1) * _EVENTS_PER_PAGE, limit=_EVENTS_PER_PAGE
+    )
+    if not rows:
+        st.info("No event passes these filters.", icon=":material/search_off:")
+        return
+    columns = ("ts", "event", "lvl", "tool_name", "error_type", "model_used", "session_id", "data")
+    shown = [{name: row[name] for name in columns} for row in rows]
+    tables.show(shown, height=min(15, len(rows) + 1) * 36, alt="Events, newest first")

@@ -8,8 +8,7 @@ from store.adopting.chroma_texts import TITLES, ChromaTexts
 from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenLists
 from store.adopting.conversations import Conversations
 from store.adopting.documents import DocumentRows
-from store.adopting.memory_files import MemoryFiles
-from store.adopting.notes import MarkdownNotes
+from store.adopting.memory_files import MarkdownNotes, MemoryFiles
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, LibrarySystem, MemorySystem
 from store.adopting.three_tiers import ThreeTierLibrary
 from store.adopting.transcripts import TranscriptDatabases

@@ -17,8 +17,7 @@ from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.mcp import answers
 from store.mcp.access import Access, client
-from store.mcp.coin_tools import CoinTools, coin_named
-from store.mcp.generator_tools import GeneratorTools
+from store.mcp.coin_tools import CoinTools, GeneratorTools, coin_named
 from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags, Weight
 from store.mcp.memory_tools import MemoryTools
 from store.memory.memory import Memory

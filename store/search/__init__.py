@@ -35,6 +35,5 @@ __all__ = [
     "query_pictures",
     "query_syntax",
     "rank",
-    "skyline",
     "tag_suggestions",
 ]

@@ -23,7 +23,7 @@ higher: those that repeat a name may match a question well. The words' σ_f are 
 
 A record without words that is among the best fused ones is among the best by the first formula too,
 because what is above it there is above it here. So a page that has the best by that formula for any weights
-(skyline.py), and all records with a share, has all that it can show.
+(`skyline` of in_browser.py), and all records with a share, has all that it can show.
 """
 
 from collections.abc import Callable, Iterable, Mapping

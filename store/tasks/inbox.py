@@ -1,4 +1,4 @@
-"""Watched folders, and the one for coins: new pictures and token lists are imported to pending.
+"""Watched folders: of coins, whose pictures and token lists are imported to pending, and of papers.
 
 Nothing in it is ever deleted, moved or renamed. Files that are still being copied are waited for; imported
 ones are recorded in the catalog and not imported again; refused ones are reported with the reason, there and
@@ -13,7 +13,7 @@ import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,13 @@ from store.disk.files import absolute
 from store.errors import BadSource
 from store.importing.candidate import shown
 from store.jobs.background_worker import Worker, close_all
+from store.memory.values import InvalidInput
 from store.outcome import ImportReport, Outcome, Refusal
 from store.progress import Progress
 
 if TYPE_CHECKING:
     from store.library import Library
+    from store.memory.memory import Memory
 
 log = logging.getLogger(__name__)
 
@@ -349,3 +351,56 @@ def is_remote(folder: Path, *, mounts: Path = MOUNTS) -> bool:
     with contextlib.suppress(OSError):  # no Linux: nothing is known of it
         return _REMOTE.fullmatch(kind_of(folder, mounts=mounts)) is not None
     return False
+
+
+class PaperFolder(WatchedFolder):
+    """The watched folder of papers."""
+
+    setting = "MEMEDEX_PAPERS"
+    log = PAPERS_LOG
+    every = 1.0  # seconds: one that was still growing is read again, as a new version
+
+    def __init__(self, open_memory: Callable[[], "Memory"], folder: Path) -> None:
+        super().__init__(folder)
+        self._open_memory = open_memory
+        self._done: dict[str, str] = {}  # size and time of each file that this process has looked at
+
+    def scan(self, *, progress: Progress | None = None) -> Outcome:
+        """Import the papers that are new or changed, and unchanged since the last scan."""
+        found, before = self._looked()
+        ready = [
+            name for name, stat in found.items() if before.get(name) == stat and self._done.get(name) != stat
+        ]
+        outcome = Outcome()
+        if not ready:
+            return outcome
+        documents = self._open_memory().documents
+        known = documents.watched_files()
+        for name in ready:
+            if progress and progress.cancelled:
+                break
+            path = self.folder / name
+            stat, reason = known.get(str(path), ("", ""))
+            if stat != found[name] or reason:  # what was refused may be read by this version
+                before_it, reason = reason, self._imported(name, outcome, progress)
+                documents.note_watched_file(str(path), found[name], reason)
+                if reason and reason != before_it:
+                    self._tell([(name, reason)])
+            self._done[name] = found[name]
+        return outcome
+
+    def _imported(self, name: str, outcome: Outcome, progress: Progress | None) -> str:
+        """Import a file; returns why it was refused, or ""."""
+        top, is_inside, _ = name.partition("/")
+        try:
+            one = self._open_memory().documents.import_document(
+                self.folder / name,
+                protocol=top if is_inside else self.folder.name,
+                progress=progress,
+                actor=WHO,
+            )
+        except (BadSource, InvalidInput) as error:
+            outcome.refused.append(Refusal(name, str(error)))
+            return str(error)
+        outcome.done.append(one.source.id)
+        return ""

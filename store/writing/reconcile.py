@@ -1,11 +1,15 @@
 """Make the catalog agree with the sidecars: on opening by size and time, in doctor by content.
 
+`recover` is what happens at every opening, such as after a crash between two files: what was decided is
+finished, what was only staged is removed, and edits made outside are applied.
+
 All files are compared without a lock; what differs is applied in parts, each under the lock of the catalog,
 so that a large library can be used meanwhile: `FileComparison` does so in the background, once after the
 opening. Until then, a record may be listed as it was before its files were changed. No decision is made on
 such a record: the journal compares the files of the records that it changes (`store/writing/journal.py`).
 """
 
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Collection
@@ -16,16 +20,23 @@ from uuid import uuid4
 from store.catalog import blockers, history
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.aside import Aside, finish_moves
+from store.disk.files import Disk
 from store.disk.layout import Layout
+from store.disk.lock import WriterLock
 from store.disk.sidecars import CoinFiles, read
-from store.errors import BadPicture, InvalidRecord
+from store.embedding import resolve
+from store.embedding.protocol import Embedder
+from store.errors import BadPicture, InvalidRecord, LibraryStuck
 from store.jobs.background_worker import Worker
 from store.jobs.fair_lock import FairLock
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier
 from store.settings import settings
+from store.writing import salvage
 from store.writing.differences import LostFolder, find_differences, find_suspects, is_large
+from store.writing.journal import Journal
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
 _PART = 4096  # records whose differences are applied at once
@@ -342,3 +353,49 @@ class FileComparison:
         if not progress.cancelled:  # else the next opening begins again
             self._is_over = True
             self._applied(faults)
+
+
+def recover(
+    catalog: Catalog,
+    layout: Layout,
+    journal: Journal,
+    embedder: Embedder | None,
+    *,
+    disk: Disk,
+    progress: Progress | None = None,
+    compares_files: bool = True,
+) -> list[Fault]:
+    """Finish everything in the journal that can be finished; returns what could not be applied.
+
+    Edits made outside are applied as well, unless `compares_files` is False.
+    """
+
+    def note(aside: Aside) -> None:
+        with catalog.writing() as db:
+            history.record_aside(db, aside, root=layout.root)
+
+    if not catalog.meta("model"):
+        catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
+    with catalog.lock:
+        with contextlib.suppress(LibraryStuck):  # it opens all the same, and says so
+            journal.finish_all()
+        journal.remove_undecided()  # what stays is tried again by the next opening
+    finish_moves(layout.memecoins, note=note, disk=disk)
+    return reconcile(catalog, layout, progress=progress) if compares_files else []
+
+
+def bring_up_to_date(layout: Layout, embedder: Embedder | None, *, progress: Progress | None = None) -> None:
+    """Write briefly on behalf of a reader; opens neither a model nor Chroma."""
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    try:
+        salvage.recover_lost(layout)
+        disk = Disk()
+        catalog = Catalog(layout.catalog, disk=disk, writable=True)
+        try:
+            journal = Journal(catalog, layout, disk)
+            recover(catalog, layout, journal, embedder, disk=disk, progress=progress)
+        finally:
+            catalog.close()
+    finally:
+        lock.release()

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from playwright.sync_api import Page, Route
 
-from components.grid import actions, assets
+from components.grid import actions, grid
 from tests.browser import bare_page
 from tests.browser.bare_page import give
 from tests.store.conftest import address
@@ -72,9 +72,9 @@ def mount(
     page.evaluate(_SERVER)
     bare_page.mount(
         page,
-        script=assets.script(),
-        html=assets.HTML,
-        style=assets.style() if styled else "",
+        script=grid.script(),
+        html=grid.HTML,
+        style=grid.style() if styled else "",
         around=_LINKS,
         data={**DATA, **data},
     )

@@ -47,7 +47,7 @@ _processes.set_forkserver_preload(
         "store.captioning.checkup",
         "store.maintenance.doctor",
         "store.reading.query_binding",
-        "store.search.skyline",
+        "store.search.in_browser",
         "store.sessions",
         "tests.installed_components",
         "tests.preloaded",

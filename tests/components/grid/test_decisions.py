@@ -21,7 +21,7 @@ from store.catalog.filters import Filter
 from store.catalog.history import Answers
 from store.duplicates import duplicates
 from store.errors import LoginEnded, NotWritten
-from store.jobs.runner import Runner
+from store.jobs.jobs import Runner
 from store.library import Library
 from store.permissions import Actor
 from store.runtime import open_library

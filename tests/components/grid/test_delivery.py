@@ -34,7 +34,7 @@ from store.catalog.filters import Filter
 from store.chroma.follower import ChromaFollower
 from store.disk.files import Disk
 from store.errors import LoginEnded
-from store.jobs.runner import Runner
+from store.jobs.jobs import Runner
 from store.library import Library
 from store.permissions import Actor
 from store.progress import Progress

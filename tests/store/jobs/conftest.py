@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from store.jobs import runner
+from store.jobs import jobs
 from tests.store.jobs.harness import JobHarness
 
 
 @pytest.fixture
 def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
-    monkeypatch.setattr(runner, "_TIMEOUT", 60.0)  # the machine may be busy
+    monkeypatch.setattr(jobs, "_TIMEOUT", 60.0)  # the machine may be busy
     harness = JobHarness(tmp_path)
     yield harness
     harness.jobs.close()

@@ -11,7 +11,7 @@ from store.errors import CaptioningFailed
 from store.generation import coin_generator
 from store.library import Library
 from store.mcp.access import Access
-from store.mcp.generator_tools import GeneratorTools
+from store.mcp.coin_tools import GeneratorTools
 from store.settings import settings
 from tests.store.conftest import picture
 from tests.store.generation.generated_coin import COIN

@@ -10,10 +10,10 @@ from store.evaluation import evaluation
 from store.evaluation.evaluation import PresetResult
 from store.library import Library
 from store.records import FACETS, Facet
+from store.search.in_browser import skyline
 from store.search.query import Part, Query
 from store.search.ranking import FUSION, Words, hits, rank
 from store.search.similarities import Similarities
-from store.search.skyline import skyline
 from store.vectors.matrices import load
 from store.vectors.weights import DEFAULT_WEIGHTS
 

@@ -7,8 +7,7 @@ import pytest
 
 from store.library import Library
 from store.memory.memory import Memory
-from store.tasks.inbox import PAPERS_LOG
-from store.tasks.papers import PaperFolder
+from store.tasks.inbox import PAPERS_LOG, PaperFolder
 from tests.store.memory.bags import Bags
 from tests.waiting import eventually
 

@@ -11,7 +11,7 @@ import pytest
 from store.operations import Change, Operation, State
 from store.outcome import Outcome
 from store.writing import journal
-from store.writing.group_commit import GroupCommit, QueuedOperation
+from store.writing.journal import GroupCommit, QueuedOperation
 from store.writing.payload import Payload
 from tests.store.world import FaultInjector
 from tests.store.writing.cases import APPROVED, CAPTIONED, CASES, PENDING, PROMOTED

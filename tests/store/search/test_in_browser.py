@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
-from store.search import skyline as skyline_module
+from store.search import in_browser
+from store.search.in_browser import skyline
 from store.search.similarities import Similarities
-from store.search.skyline import skyline
 from store.vectors.matrices import load
 from tests.store.search.plain_search import weights as sliders
 
@@ -101,7 +101,7 @@ def test_sent_rows_are_exact_and_few_others_are_read() -> None:
 
 def test_in_a_large_library_no_facet_is_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     similarities = random_similarities(np.random.default_rng(5), lacking=0.3)
-    monkeypatch.setattr(skyline_module, "_LARGE", ROWS - 1)
+    monkeypatch.setattr(in_browser, "_LARGE", ROWS - 1)
     assert skyline(similarities, np.arange(50), top=5, limit=ROWS) is None
     assert not similarities._scanned
 
