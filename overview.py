@@ -5,7 +5,7 @@ import streamlit as st
 from components.exchange import adopt, import_coins
 from components.grid import newest
 from components.map import thumbnail
-from components.overview import attention, flow, inbox, week, welcome
+from components.overview import attention, flow, inbox, welcome
 from components.shell.page import places, tour
 from components.shell.page.frame import open_page
 
@@ -17,7 +17,7 @@ if not sum(library.counts().values()):
     st.stop()
 
 tour.offer(library)
-flow.show(library, week.read(library))
+flow.show(library)
 left, right = st.columns([3, 2], gap="large")
 with left:
     st.header("What to do next", anchor=False)

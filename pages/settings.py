@@ -4,9 +4,9 @@ import streamlit as st
 
 from components.captions import import_captions, language_model
 from components.exchange import adopt, export, import_coins
-from components.memory import contexts, exporting, models, open_memory
+from components.memory import contexts, open_memory
 from components.memory import health as memory_health
-from components.overview import health, model_choice, model_download
+from components.overview import health, model_choice
 from components.review import tags
 from components.shell.page import views
 from components.shell.page.frame import open_page
@@ -17,17 +17,17 @@ def _exchange(library: Library) -> None:
     import_coins.section(library)
     export.show(library)
     if memory := open_memory.existing(library):
-        exporting.show(memory)
+        memory_health.export(memory)
     import_captions.show(library)
     adopt.show(library)
 
 
 def _embedding(library: Library) -> None:
     model_choice.show(library)
-    model_download.show(library)
+    model_choice.download(library)
     if library.can_write and (memory := open_memory.existing(library)):
         st.header("Text memory", anchor=False)
-        models.show(memory)
+        memory_health.models(memory)
 
 
 def _prompts(library: Library) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from store.duplicates.findings import DuplicateFinding, Suspect, Suspicion
     from store.errors import MemedexError
     from store.exporting.formats import export
-    from store.identity import current_user
     from store.importing import candidates
     from store.jobs import Item, Job, Jobs
     from store.library import Library
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     )
     from store.operations import CaptionSource
     from store.outcome import ImportReport, Outcome, Refusal, by_reason
-    from store.permissions import OPERATOR, Actor, may_view
+    from store.permissions import OPERATOR, Actor, current_user, may_view
     from store.progress import Progress
     from store.reading.reader import Reader, Status
     from store.records import Record

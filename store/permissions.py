@@ -13,17 +13,19 @@ Every change goes through `Actor.permit`. From a button to here, for a delete:
     Actor.permit                 here, as `may_change` says
 """
 
+import contextlib
+import getpass
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from typing import Self
 
 from store.errors import LoginEnded, NotPermitted, ReadOnly
-from store.identity import current_user
 from store.settings import settings
 
 AGENTS = "* for *"  # the names of programs in the history, as a pattern of GLOB
 Claims = Mapping[str, object]  # what a login says of its person
 _NOTHING: Claims = {}
+_known = {"name": "somebody"}  # a container's user may have no name, as on many servers
 
 
 def may_change(actor: str, claims: Claims = _NOTHING) -> bool:
@@ -191,3 +193,15 @@ class Operator(Actor):
 
 
 OPERATOR = Operator(via="Python")
+
+
+def current_user() -> str:
+    """The current user's name: the setting, else the login name of the operating system.
+
+    If no file handle is free, this is the last known name.
+    """
+    if name := settings().user:
+        return name
+    with contextlib.suppress(KeyError, ImportError, OSError):
+        _known["name"] = getpass.getuser()
+    return _known["name"]

@@ -17,7 +17,7 @@ from store.chroma.follower import warn_behind
 from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.disk.lock import WriterLock
+from store.disk.lock import FairLock, WriterLock
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica, refuse_replica
 from store.embedding.local_weights import give_back_memory
@@ -26,7 +26,6 @@ from store.embedding.protocol import Embedder
 from store.errors import ChromaBehind, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker, close_all
-from store.jobs.fair_lock import FairLock
 from store.library import Library
 from store.mcp import decisions
 from store.pictures.shared_pictures import PictureSharing

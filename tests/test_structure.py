@@ -70,7 +70,7 @@ store/catalog store/fetching store/sessions
 store/disk
 store/operations
 store/outcome
-store/records store/permissions store/identity
+store/records store/permissions
 store/addresses store/errors store/settings store/progress store/lru
 """
 LEVEL = {layer_entry: -level for level, line in enumerate(LAYERS.split("\n")) for layer_entry in line.split()}

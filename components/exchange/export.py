@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from components.exchange import saved_page
 from components.grid import lead_to
 from components.grid.filters import Drawer, mended
 from components.shell import format
@@ -18,7 +17,7 @@ from store import Filter, Job, Library
 from store.catalog import filter_syntax
 from store.exporting import FORMATS, JOINED, TEXTS
 from store.records import TIERS, Tier
-from store.showcase import MOST
+from store.showcase import MOST, Asked, page
 from store.tasks import export
 
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
@@ -64,7 +63,7 @@ def show(library: Library) -> None:
             _hand_over(library, addresses)
         few = library.records(addresses) if number <= MOST else []
         promoted = [record.address for record in few if record.tier == "library"]
-        saved_page.button(library, promoted, key="export-page")
+        saved_page(library, promoted, key="export-page")
     over = [job for job in library.jobs.all() if job.kind == export.KIND.name and job.is_over][: export.KEPT]
     for job in over:
         _result(library, job)
@@ -185,3 +184,14 @@ def _result(library: Library, job: Job) -> None:
         st.text(job.error)
     for item in library.jobs.items(job.id, state="refused", limit=50):
         st.text(f"{item.key}: {item.reason}")
+
+
+def saved_page(library: Library, addresses: Sequence[str], *, key: str, asked: Asked | None = None) -> None:
+    """Save the first of these coins of the library, ranked by what was asked or by likeness."""
+    coins = list(addresses[:MOST])
+    st.download_button(
+        "Save as a file", lambda: page(library, coins, asked=asked), "memedex.html", "text/html",
+        key=key, icon=":material/file_save:", type="tertiary", on_click="ignore", disabled=not coins,
+        help=f"One HTML page with pictures, captions and sliders of up to {MOST} coins of the library. It "
+        "works without Memedex and without internet, also from an e-mail.",
+    )  # fmt: skip

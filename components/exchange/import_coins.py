@@ -60,12 +60,12 @@ def _of_files(files: Sequence[UploadedFile]) -> preview.Choices:
     """Show what dropped files would bring; returns what the person chose."""
     about = tuple((file.file_id, file.name) for file in files)
     dropped = [(file.name, file.getvalue()) for file in files]
-    return _chosen(lambda choices, shown: uploaded(dropped, choices=choices, preview=shown), about=about)
+    return _agreed(lambda choices, shown: uploaded(dropped, choices=choices, preview=shown), about=about)
 
 
 def _of_path(library: Library, path: Path) -> None:
     """Show what a path would bring, and offer to import it as the person chose."""
-    choices = _chosen(
+    choices = _agreed(
         lambda choices, shown: candidates([path], choices=choices, preview=shown),
         about=(str(path), forms.times_confirmed("import-path")),
     )
@@ -264,7 +264,7 @@ def _present(result: ImportReport) -> None:
     st.caption(f"Already there: {where}. {what}")
 
 
-def _chosen(read: Read, *, about: Hashable) -> preview.Choices:
+def _agreed(read: Read, *, about: Hashable) -> preview.Choices:
     """Show what `read` would bring; returns what the person chose. `about` tells one import from another."""
     key = f"{_SEEN}.{hash(about):x}"
     choices = _chosen(key)

@@ -1,6 +1,8 @@
-"""The state of the text memory: figures of each kind, what needs attention with the remedy, the check."""
+"""What Settings has of the text memory: its figures, what needs attention, its models, its export."""
 
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -8,18 +10,30 @@ import streamlit as st
 
 from components.memory import adding, entry_link
 from components.memory.kinds import KINDS, counted, text_of
+from components.overview import model_choice
 from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
 from store import Memory, Progress
-from store.memory.values import READ_AGAIN, Concern, MemoryFigures
+from store.memory.values import (
+    DOCUMENTS,
+    LOCAL,
+    OFFLINE_TEXT,
+    READ_AGAIN,
+    TRANSCRIPTS,
+    Concern,
+    MemoryFigures,
+    memory_settings,
+)
 from store.settings import settings
 
 _JOB = "memedex.memory_check"
 _HEIGHT = 190  # px; the same with and without bars
 _BARS_HEIGHT = 44  # px
 _SHOWN = 10  # entries named of each concern
+_KNOWN = (OFFLINE_TEXT, LOCAL, "litellm:text-embedding-ada-002")
+_ENDINGS = {DOCUMENTS: ".jsonl", TRANSCRIPTS: ".sqlite3"}
 
 
 def show(memory: Memory) -> None:
@@ -174,3 +188,67 @@ def _examination(memory: Memory) -> None:
         "repair-memory", library, "Repair the text memory", lambda _: memory.repair(), kept_as=_JOB,
         button=Button("Repair", icon="build", disabled=busy),
     )  # fmt: skip
+
+
+def models(memory: Memory) -> None:
+    """A kind, another model for it, and a button.
+
+    The old vectors are used until the new ones are complete.
+    """
+    with st.expander("Change a model", icon=":material/model_training:"):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            kind = st.selectbox(
+                "Kind", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
+            )
+            entries = memory.entries(kind)
+            names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))
+            names.pop(entries.model, None)
+            name = (
+                st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""
+            )
+            why_not = model_choice.missing(name, offered=names)
+            is_locked = bool(why_not) or name == entries.model or job_bar.is_busy(resources.jobs())
+            job_bar.button(
+                "memory-model", resources.library(), f"Embed {KINDS[kind].label.lower()} with {name}",
+                _embedding(memory, kind, name), after_run=True,
+                button=Button("Embed them with it", icon="model_training", disabled=is_locked),
+            )  # fmt: skip
+        if why_not:
+            st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
+        else:
+            st.caption(
+                f"{counted(kind, entries.count())} by {format.plain(entries.model)} now. New vectors wait "
+                "alongside the old ones until all are there; interrupted, it goes on the next time."
+            )
+
+
+def _embedding(memory: Memory, kind: str, name: str) -> Callable[[Progress], bool]:
+    def embed(progress: Progress) -> bool:
+        progress.what, progress.total = "embedding", memory.entries(kind).count()
+        return memory.reembed([kind], name, progress=progress)
+
+    return embed
+
+
+def export(memory: Memory) -> None:
+    """A choice of kind, and a button that writes the file when it is pressed."""
+    st.header("Export the text memory", anchor=False)
+    with st.container(border=True):
+        kind = st.selectbox("Kind", list(KINDS), format_func=lambda name: KINDS[name].label)
+        ending = _ENDINGS.get(kind, ".zip")
+        if ending == ".zip":
+            st.caption("A Chroma folder with documents and metadata, as a zip.")
+        st.download_button(
+            "Download", lambda: _exported(memory, kind), f"{kind}{ending}",
+            key="memedex.export_memory", icon=":material/download:", on_click="ignore",
+            disabled=not memory.entries(kind).count(),
+        )  # fmt: skip
+
+
+def _exported(memory: Memory, kind: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{kind}{_ENDINGS.get(kind, '')}"
+        memory.export(path, kinds=[kind])
+        if path.is_dir():
+            path = Path(shutil.make_archive(str(path), "zip", path))
+        return path.read_bytes()

@@ -1,17 +1,21 @@
-"""The way of coins from review to the library, with a branch of rejected ones; tiers lead to their places."""
+"""The way of coins from review to the library, and how many went on in the last seven days."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
-from components.overview.week import Week
 from components.shell import format
 from components.shell.addresses import base_path
-from components.shell.page import places, streamlit_style
+from components.shell.page import local_time, places, streamlit_style
 from components.shell.server import pictures
 from store import Filter, Library
-from store.records import Tier
+from store.reading import audit
+from store.records import TIERS, Tier
+from store.settings import settings
 
 _CSS = (Path(__file__).with_name("flow.css")).read_text("utf-8")
 _PICTURES: dict[Tier, int] = {"pending": 8, "approved": 8, "library": 16, "trash": 8}  # as wide windows show
@@ -22,10 +26,23 @@ PLACES: dict[Tier, places.Link] = {
     "library": places.to("Library"),
     "trash": places.REJECTED,
 }
+DAYS = 7
+_ORDER: tuple[Tier | None, ...] = (None, "pending", "approved", "library")  # the way of a coin, trash aside
+
+Move = tuple[int, Tier | None, Tier | None, int]  # day since 1970, from and to a tier, number of coins
 
 
-def show(library: Library, week: Week) -> None:
+@dataclass(frozen=True, slots=True)
+class Week:
+    """How many coins went where: the change of each tier, and those that went on, without what was undone."""
+
+    changes: dict[Tier, int]
+    came: dict[Tier, int]
+
+
+def show(library: Library) -> None:
     """Draw the tiers, and between them how many coins went on this week."""
+    week = _week(library)
     tiles = "".join(_step(tier, week) + _tile(library, tier, week) for tier in PLACES)
     st.html(
         f"<style>{_CSS}</style>"
@@ -59,3 +76,41 @@ def _tile(library: Library, tier: Tier, week: Week) -> str:
 
 def _tone(tier: Tier) -> str:
     return streamlit_style.colour(f"{format.TIER_COLORS[tier]}Color")
+
+
+def _week(library: Library) -> Week:
+    """The last seven days in the reader's time zone, today included."""
+    first = local_time.now().date() - timedelta(days=DAYS - 1)
+    return _read(library, settings().root, library.generation, first, local_time.zone_name())
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _read(_library: Library, root: Path, generation: int, first: date, zone: str) -> Week:
+    return summed(audit.moves_by_day(_library, since=local_time.midnight(first), zone=local_time.zone()))
+
+
+def summed(moves: Iterable[Move]) -> Week:
+    """The moves of a week, added up."""
+    changes: dict[Tier, int] = {}
+    came: dict[Tier, int] = dict.fromkeys(TIERS, 0)
+    for _, gone, come, number in moves:
+        if gone == come:
+            continue
+        for tier, change in ((gone, -number), (come, number)):
+            if tier:
+                changes[tier] = changes.get(tier, 0) + change
+        step, sign = _entered(gone, come)
+        if step:
+            came[step] += sign * number
+    return Week(changes, {tier: max(0, number) for tier, number in came.items()})
+
+
+def _entered(gone: Tier | None, come: Tier | None) -> tuple[Tier | None, int]:
+    """The tier that is entered for the first time, or, with -1, left backwards."""
+    if come == "trash":
+        return "trash", 1
+    if gone == "trash":
+        return "trash", -1
+    if _ORDER.index(come) > _ORDER.index(gone):
+        return come, 1
+    return gone, -1

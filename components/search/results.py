@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.exchange import saved_page
+from components.exchange import export
 from components.generate import examples
 from components.grid import (
     LIKE,
@@ -135,7 +135,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         with st.container(horizontal=True, gap="small"):
             found = [*exact, *(hit.address for hit in folded(results.hits, ranking.groups or {}))]
             asked = Asked(ranking.query, results.query, tuple(exact))
-            saved_page.button(library, list(dict.fromkeys(found))[:shown], key=f"{key}-save", asked=asked)
+            export.saved_page(library, list(dict.fromkeys(found))[:shown], key=f"{key}-save", asked=asked)
             mark_learning.offer_weights(library, results.query, usual=usual)
             mark_learning.offer_shift(library, request.question, results.query)
 

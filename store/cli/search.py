@@ -22,7 +22,7 @@ from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.evaluation import evaluation
 from store.evaluation.evaluation import DEPTH, TOP
 from store.evaluation.marks import shift_of_question
-from store.identity import current_user
+from store.permissions import current_user
 from store.reading.query_binding import (
     did_you_mean,
     exact_matches,

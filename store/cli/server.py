@@ -15,8 +15,8 @@ from store.cli.terminal import local_time
 from store.cli.verbs import port, verb
 from store.disk.layout import PROGRAM
 from store.errors import InvalidRecord, UnknownRecord, UnknownSession
-from store.identity import current_user
 from store.outcome import Refusal
+from store.permissions import current_user
 from store.runtime import LibraryRuntime, open_reader
 from store.sessions import LoginSession, LoginSessions
 from store.settings import settings
@@ -113,10 +113,9 @@ def mcp(
     ] = None,
 ) -> int:
     """Serve agents over the Model Context Protocol."""
-    from store.mcp import http as over_http
-    from store.mcp import stdio
     from store.mcp.access import Access
     from store.mcp.tools import server
+    from store.mcp.transports import serve_http, serve_stdio
     from store.memory.memory import has_memory
     from store.memory.values import reviews_agents
 
@@ -131,10 +130,10 @@ def mcp(
     try:
         call.say(f"opened for {access.access_description}")
         if http:
-            over_http.serve(server(access), port=http, token=settings().mcp_token)
+            serve_http(server(access), port=http, token=settings().mcp_token)
         else:
             sys.stdout = sys.__stdout__  # the protocol's; all other output is diverted by it
-            stdio.serve(server(access))
+            serve_stdio(server(access))
     finally:
         access.close()
     return 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from weakref import WeakSet
 
-from store.jobs.fair_lock import FairLock
+from store.disk.lock import FairLock
 from store.progress import Progress
 
 log = logging.getLogger(__name__)

@@ -23,13 +23,12 @@ from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.aside import Aside, finish_moves
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.disk.lock import WriterLock
+from store.disk.lock import FairLock, WriterLock
 from store.disk.sidecars import CoinFiles, read
 from store.embedding import resolve
 from store.embedding.protocol import Embedder
 from store.errors import BadPicture, InvalidRecord, LibraryStuck
 from store.jobs.background_worker import Worker
-from store.jobs.fair_lock import FairLock
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier

@@ -14,9 +14,9 @@ import pytest
 from store.catalog import snapshots
 from store.disk.files import Disk, refused
 from store.errors import MemedexError, NotWritten, ReadOnly
-from store.identity import current_user
 from store.library import Library
 from store.outcome import Outcome
+from store.permissions import current_user
 from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
 from tests.store.every_verb import outcome_of, parts, verbs

@@ -188,7 +188,7 @@ def test_decisions_work_without_a_login_name(tmp_path: Path, monkeypatch: pytest
         raise KeyError("getpwuid(): uid not found: 54321")
 
     monkeypatch.setattr("getpass.getuser", nameless)
-    monkeypatch.setattr("store.identity._known", {"name": "somebody"})
+    monkeypatch.setattr("store.permissions._known", {"name": "somebody"})
     with open_library(tmp_path, embedder=Hashed()) as library:
         open_library(tmp_path).add([coin(1)])
         assert open_library(tmp_path).undo().done == [address(1)]

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from store.mcp import http
+from store.mcp import transports
 from store.mcp.access import Access
 from store.mcp.tools import server
 
@@ -35,14 +35,14 @@ TOOLS = {
 @contextmanager
 def serving(access: Access, *, port: int) -> Iterator[str]:
     """The server on a real socket, in a thread."""
-    app = http.application(server(access), port=port, token=TOKEN)
-    running = uvicorn.Server(uvicorn.Config(app, host=http.HOST, port=port, log_level="error"))
+    app = transports.application(server(access), port=port, token=TOKEN)
+    running = uvicorn.Server(uvicorn.Config(app, host=transports.HOST, port=port, log_level="error"))
     thread = threading.Thread(target=running.run)
     thread.start()
     try:
         while not running.started:
             assert thread.is_alive()
-        yield f"http://{http.HOST}:{port}{http.PATH}"
+        yield f"http://{transports.HOST}:{port}{transports.PATH}"
     finally:
         running.should_exit = True
         thread.join()

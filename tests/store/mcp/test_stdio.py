@@ -9,7 +9,7 @@ import pytest
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from store.mcp.stdio import refusal
+from store.mcp.transports import refusal
 from store.memory.memory import Memory
 from tests.store.cli.program import environment, program
 

@@ -9,13 +9,12 @@ from uuid import uuid4
 import pytest
 
 from store.errors import NothingToUndo, NotPermitted, NotWritten
-from store.identity import current_user
 from store.memory.engine.change import MemoryChange
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import parse_world
 from store.memory.trust import review
-from store.permissions import Actor
+from store.permissions import Actor, current_user
 from tests.store.memory.conftest import Clock
 from tests.store.memory.earlier import as_of_1_2
 from tests.store.memory.engine.test_versions import by_agent

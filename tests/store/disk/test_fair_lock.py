@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from store.disk.lock import FairLock
 from store.jobs.background_worker import Worker
-from store.jobs.fair_lock import FairLock
 from store.progress import Progress
 from tests.waiting import eventually
 

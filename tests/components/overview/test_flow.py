@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from components.overview.week import summed
+from components.overview.flow import summed
 from store.reading import audit
 from store.runtime import open_library
 from tests.browser.coins import COINS, FROG, PENDING
