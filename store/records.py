@@ -243,13 +243,11 @@ def _tag_faults(sidecar: Mapping[str, Any]) -> list[str]:
             faults.append(f"{key} has {len(tags):,} entries, at most {MAX_TAGS} may stand")
         else:
             faults += [
-                f"tag {_short(tag)} is empty, too long or holds a comma" for tag in tags if _is_bad(tag)
+                f"tag {_short(tag)} is empty, too long or holds a comma"
+                for tag in tags
+                if (not tag.strip() or len(tag) > MAX_TAG or "," in tag)
             ]
     return faults
-
-
-def _is_bad(tag: str) -> bool:
-    return not tag.strip() or len(tag) > MAX_TAG or "," in tag
 
 
 def _caption_faults(sidecar: Mapping[str, Any], tier: Tier) -> list[str]:

@@ -67,7 +67,7 @@ def _choose() -> None:
         "Provider",
         PROVIDERS,
         format_func=lambda one: one.name,
-        index=_current(),
+        index=next((at for at, one in enumerate(PROVIDERS) if settings().caption_model and _is_of(one)), 0),
         key="language-model-provider",
     )
     own = _is_of(provider)
@@ -98,11 +98,6 @@ def _use(provider: Provider, model: str, address: str, key: str, *, is_kept: boo
         (keep if is_kept else keep_until_end)({provider.key: key})
     elif provider.prefix == "openai/" and not os.environ.get(provider.key):
         keep({provider.key: "none"})  # litellm asks for some key, a local server for none
-
-
-def _current() -> int:
-    """The place of the provider of the model in use; the first without one."""
-    return next((at for at, one in enumerate(PROVIDERS) if settings().caption_model and _is_of(one)), 0)
 
 
 def _is_of(provider: Provider) -> bool:

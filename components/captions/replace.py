@@ -139,7 +139,7 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
         for each in found[:SHOWN]
     ]
     left = show_rows(_ROWS, library, rows, go=go, choose=library.can_write)
-    chosen = _without(found, left)
+    chosen = [each for each in found if f"{each.address} {each.facet}" not in left]
     coins = len({each.address for each in chosen})
     with place:
         if library.can_write:
@@ -152,10 +152,6 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
             )  # fmt: skip
         beyond = f", of which the first {SHOWN} are shown" if len(found) > SHOWN else ""
         st.caption(f"{format.counted(coins, 'coin')}{beyond}. One undo reverses all of it.", width="stretch")
-
-
-def _without(found: list[Replacement], left: set[str]) -> list[Replacement]:
-    return [each for each in found if f"{each.address} {each.facet}" not in left]
 
 
 def replacing(library: Library, chosen: list[Replacement], number: int) -> Callable[[Progress], Outcome]:

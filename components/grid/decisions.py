@@ -178,7 +178,10 @@ def _carry_out(library: Library, decision: Decision, sender: Sender) -> Outcome:
         return _refused(decision, f"{decision.verb} cannot be done here")
     elsewhere = _decided_elsewhere(library, decision) if decision.verb in _MOVES else {}
     left = [address for address in decision.addresses if address not in elsewhere]
-    asked: list[Refusal] = [_asking(library, address, event) for address, event in elsewhere.items()]
+    asked: list[Refusal] = [
+        Repeatable(address, decision_text(library, event), seen=library.get(address).revision)
+        for address, event in elsewhere.items()
+    ]
     if elsewhere and not left:
         return Outcome(refused=asked)
     decision = replace(decision, addresses=left)
@@ -220,10 +223,6 @@ def _decided_elsewhere(library: Library, decision: Decision) -> dict[str, Event]
         and (event := decided_since(library, address, seen=seen, made=decision.after))
         and event.after_tier != _MOVES[decision.verb][1]  # else the store says that it is there already
     }
-
-
-def _asking(library: Library, address: str, event: Event) -> Repeatable:
-    return Repeatable(address, decision_text(library, event), seen=library.get(address).revision)
 
 
 def _move(library: Library, decision: Decision) -> Outcome:

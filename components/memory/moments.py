@@ -44,7 +44,7 @@ def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
     if moment.chosen is None:
         yield memory
         return
-    seconds = _seconds(moment.chosen)
+    seconds = moment.chosen.replace(tzinfo=ZoneInfo(st.context.timezone or "UTC")).timestamp()
     with ExitStack() as opened:
         try:
             past = opened.enter_context(memory.as_of(seconds))
@@ -57,11 +57,6 @@ def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
         if moment.is_compared:
             _changes(memory.difference(seconds))
         yield past
-
-
-def _seconds(chosen: datetime) -> float:
-    """In the reader's time zone."""
-    return chosen.replace(tzinfo=ZoneInfo(st.context.timezone or "UTC")).timestamp()
 
 
 def _changes(found: Sequence[EntryDifference]) -> None:

@@ -104,11 +104,7 @@ def with_number(filter: Filter, key: str, value: str) -> Filter | None:
     if found is None:
         return None
     limit = NumberLimit(field_name(key), cast(Sign, found[1]), float(found[2]) * _TIMES[found[3]])
-    return replace(filter, numbers=_unique((*filter.numbers, limit)))
-
-
-def _unique(limits: tuple[NumberLimit, ...]) -> tuple[NumberLimit, ...]:
-    return tuple(dict.fromkeys(limits))
+    return replace(filter, numbers=tuple(dict.fromkeys((*filter.numbers, limit))))
 
 
 def _language(filter: Filter, value: str) -> Filter | str:

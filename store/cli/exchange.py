@@ -282,7 +282,20 @@ def adopt(
         call.say(note)
     if dry_run:
         if call.json:
-            call.answer_json([_survey_json(survey) for survey in surveys])
+            call.answer_json(
+                [
+                    {
+                        "system": survey.system,
+                        "title": survey.title,
+                        "path": str(survey.path),
+                        "found": [asdict(one) for one in survey.found],
+                        "refused": as_json(survey.refused),
+                        "notes": list(survey.notes),
+                        "needs_model": survey.needs_model,
+                    }
+                    for survey in surveys
+                ]
+            )
         return 1 if any(survey.refused for survey in surveys) else 0
     return _print_adoption(adopted(surveys, vectors, call), report, call)
 
@@ -340,18 +353,6 @@ def described(survey: "DataSurvey", call: Call) -> None:
     if survey.refused:
         call.say(f"  would be refused: {len(survey.refused):,}")
         call.named(survey.refused)
-
-
-def _survey_json(survey: "DataSurvey") -> dict[str, Any]:
-    return {
-        "system": survey.system,
-        "title": survey.title,
-        "path": str(survey.path),
-        "found": [asdict(one) for one in survey.found],
-        "refused": as_json(survey.refused),
-        "notes": list(survey.notes),
-        "needs_model": survey.needs_model,
-    }
 
 
 # -- coins out --------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from typer import Argument, Option
 
 from store.catalog import filter_syntax
 from store.catalog.filters import Filter
-from store.catalog.history import Event
 from store.cli.call import Call, spelled
 from store.cli.terminal import local_time, plain
 from store.cli.verbs import Address, first_second, last_second, typed_path, verb, whole
@@ -134,49 +133,30 @@ def history(
         if coin and not events:
             reader.get(coin)  # a mistyped address has no history either
     return call.listed(
-        [_event_json(event) for event in events],
+        [
+            {
+                "id": one.id, "decision": one.decision, "verb": one.verb, "token_address": one.address,
+                "token_name": one.name, "at": one.created_at, "who": one.actor, "reason": one.reason,
+                "before_tier": one.before_tier, "after_tier": one.after_tier, "undone": one.is_undone,
+            }
+            for one in events
+        ],
         ("WHEN", "WHO", "VERB", "NAME", "ADDRESS", "FROM", "TO", ""),
-        _event_rows(events),
+        [
+            (
+                local_time(one.created_at), one.actor, one.verb, one.name, one.address, one.before_tier or "",
+                one.after_tier or "", "undone" if one.is_undone else one.reason,
+            )
+            for one in events
+        ],
         empty="nothing has happened yet",
-    )
+    )  # fmt: skip
 
 
 def _row(record: Record) -> tuple[str, ...]:
     written = sum(bool(text.strip()) for text in record.caption.values())
     caption = f"{written} of {len(CAPTION_FACETS)}" if written else ""
     return record.address, record.tier, record.name, record.ticker, _day(record.created_at), caption
-
-
-def _event_json(event: Event) -> dict[str, Any]:
-    return {
-        "id": event.id,
-        "decision": event.decision,
-        "verb": event.verb,
-        "token_address": event.address,
-        "token_name": event.name,
-        "at": event.created_at,
-        "who": event.actor,
-        "reason": event.reason,
-        "before_tier": event.before_tier,
-        "after_tier": event.after_tier,
-        "undone": event.is_undone,
-    }
-
-
-def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
-    return [
-        (
-            local_time(event.created_at),
-            event.actor,
-            event.verb,
-            event.name,
-            event.address,
-            event.before_tier or "",
-            event.after_tier or "",
-            "undone" if event.is_undone else event.reason,
-        )
-        for event in events
-    ]
 
 
 def _day(seconds: int) -> str:

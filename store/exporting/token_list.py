@@ -119,8 +119,8 @@ def _token(record: Record, ids: Mapping[str, str]) -> dict[str, Any]:
         "chainId": chain or (_ETHEREUM if is_evm(record.address) else _SOLANA),
         "address": bare_address(record.address),
         "decimals": decimals,
-        "name": _name(record),
-        "symbol": _symbol(record),
+        "name": " ".join(record.name.split())[:_MAX_NAME].strip(),
+        "symbol": "".join(record.ticker.split())[:_MAX_SYMBOL],
     }
     logo = sidecar.get("logoURI")
     if isinstance(logo, str) and logo.startswith(_LOGO) and " " not in logo:
@@ -134,14 +134,6 @@ def _token(record: Record, ids: Mapping[str, str]) -> dict[str, Any]:
 
 def _by_key(tokens: Sequence[Mapping[str, Any]]) -> dict[_Key, Mapping[str, Any]]:
     return {(int(token["chainId"]), str(token["address"]).lower()): token for token in tokens}
-
-
-def _name(record: Record) -> str:
-    return " ".join(record.name.split())[:_MAX_NAME].strip()
-
-
-def _symbol(record: Record) -> str:
-    return "".join(record.ticker.split())[:_MAX_SYMBOL]
 
 
 def _identifier(tag: str) -> str:

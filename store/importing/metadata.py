@@ -278,13 +278,9 @@ def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
                     **coin,
                     "address": address,
                     **({"chainId": chain} if known else {}),
-                    **_own_chain(coin),
+                    **({"chainId": coin["chainId"]} if "chainId" in coin else {}),
                 }
     return coin
-
-
-def _own_chain(coin: Mapping[str, Any]) -> dict[str, Any]:
-    return {"chainId": coin["chainId"]} if "chainId" in coin else {}
 
 
 def pictured(raw: Mapping[str, Any]) -> Any:

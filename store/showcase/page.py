@@ -16,7 +16,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from store.catalog.filters import Filter
 from store.disk.layout import RESOURCES
@@ -177,12 +176,10 @@ def _ranked(
         "pinned": [],
         "weights": {facet: weights.get(facet, 0.0) for facet in FACETS},
         "usual": Query(query.parts).sliders,
-        "columns": {facet: _base64(column) for facet, column in columns.items()},
+        "columns": {
+            facet: b64encode(column.astype("<f4").tobytes()).decode() for facet, column in columns.items()
+        },
     }
-
-
-def _base64(column: NDArray[np.float32]) -> str:
-    return b64encode(column.astype("<f4").tobytes()).decode()
 
 
 def _credits(addresses: Sequence[str]) -> str:

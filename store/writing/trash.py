@@ -118,7 +118,7 @@ class Trash:
     def _sizes(self, address: str) -> list[int]:
         """The bytes of each of its files."""
         sizes = []
-        for path in self._paths(address):
+        for path in (self._layout.sidecar("trash", address), self._layout.image("trash", address)):
             with contextlib.suppress(OSError):
                 sizes.append(path.stat().st_size)
         return sizes
@@ -129,9 +129,6 @@ class Trash:
             "(SELECT one.value ->> '$.address' FROM journal, json_each(journal.operation, '$.changes') one)",
             [time.time() - days * DAY],
         ).fetchall()
-
-    def _paths(self, address: str) -> tuple[Path, Path]:
-        return (self._layout.sidecar("trash", address), self._layout.image("trash", address))
 
 
 def finish_erasing(
