@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.exchange import adopt, import_coins
 from components.grid import newest
-from components.map import thumbnail
+from components.map import view
 from components.overview import attention, flow, inbox, welcome
 from components.shell.page import places, tour
 from components.shell.page.frame import open_page
@@ -27,7 +27,7 @@ with left:
     if library.can_write:
         st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
 with right:
-    thumbnail.show(library)
+    view.thumbnail(library)
 if library.counts()["library"]:
     st.header("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)

@@ -1,14 +1,14 @@
 """A made library as a launch platform fills it, with the decision that is right for each coin.
 
 Of the coins a fifth come in waves of forty copies within an hour and a tenth are single copies of others
-(`families.CHANGES`). Of the rest 69 % are dead on their first day, and the others are those of `stream`,
+(`CHANGES`). Of the rest 69 % are dead on their first day, and the others are those of `stream`,
 whose themes, market and person change with time; some of their pictures are blank. What is alive is right
 as the stream's person decides, slips of the hand included; copies and dead coins are to be rejected, but for
 one dead coin in two hundred.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import groupby
@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from bench import families, stream
+from bench import stream
 from bench.library import Instant
+from store import demo
 from store.disk.images import normalise
 from store.embedding import open_embedder
 from store.embedding.protocol import OFFLINE
@@ -35,6 +36,18 @@ _SIDE = 128  # px
 _BEGINNINGS = ("ba", "de", "fu", "ka", "lo", "mi", "no", "pe", "ra", "su", "ti", "wo")
 _MIDDLES = ("bbi", "cto", "dge", "ffa", "gu", "llo", "mme", "nka", "ppo", "rri")
 _ENDINGS = ("n", "r", "sh", "x", "to", "la")
+
+
+def _cropped(image: Image.Image) -> Image.Image:
+    by = image.width // 30
+    return image.crop((by, by, image.width - by, image.height - by))
+
+
+CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
+    **{name: demo.CHANGES[name] for name in ("mirrored", "recoloured")},
+    "picture changed": _cropped,
+    **{name: demo.CHANGES[name] for name in ("other lettering", "same picture")},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,7 @@ def made(count: int, *, seed: int = 1) -> list[Arrival]:
     alive = count - waves * _WAVE - copies - dead
     coins = [*_alive(alive, random, seed), *_dead(dead, random)]
     coins.sort(key=lambda one: one.at)
-    size = len(families.CHANGES)
+    size = len(CHANGES)
     firsts = [
         coins[at] for at in random.choice(len(coins) * 3 // 4, waves + -(-copies // size), replace=False)
     ]
@@ -137,7 +150,7 @@ def _copies(
     """Copies of a coin, each by another change of it."""
     with Image.open(BytesIO(first.candidate.picture)) as opened:  # type: ignore[arg-type]
         image = opened.convert("RGB")
-    changes = list(families.CHANGES.values())
+    changes = list(CHANGES.values())
     for number in range(count):
         when = at + within * float(random.uniform(0.02, 0.98))
         numbers = {

@@ -4,7 +4,6 @@ import streamlit as st
 
 from components.captions import checkup, draft, picker, prompts, record, replace
 from components.editor import editor
-from components.search import caption_fit
 from components.shell.page import live, views
 from components.shell.page.frame import open_page
 
@@ -12,7 +11,7 @@ library = open_page("Captions")
 
 view = views.choose(("Write", "Check", "AI drafts", "Find and replace"))
 if view == "Check":
-    checkup.show(library, by_fit=caption_fit.show)
+    checkup.show(library)
     st.stop()
 if view == "AI drafts":
     draft.show(library)

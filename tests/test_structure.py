@@ -71,7 +71,7 @@ store/disk
 store/operations
 store/outcome
 store/records store/permissions
-store/addresses store/errors store/settings store/progress store/lru
+store/errors store/settings store/progress store/lru
 """
 LEVEL = {layer_entry: -level for level, line in enumerate(LAYERS.split("\n")) for layer_entry in line.split()}
 

@@ -1,6 +1,5 @@
 """Captions to review, each one click from its editor, and the way back."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import streamlit as st
@@ -9,10 +8,13 @@ from components.captions import picker
 from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
+from components.grid import CAPTION, LIKE, Mark, show_cards
+from components.shell import format
 from components.shell.page import views
 from components.shell.session import resources
-from store import Library
+from store import Library, MemedexError, Record
 from store.captioning import CaptionFinding, checkup
+from store.evaluation import similarity
 from store.settings import settings
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
@@ -34,10 +36,11 @@ _LABELS: dict[checkup.Kind, tuple[str, str]] = {
     "repeated": ("Repeats", "Shares at least 80 % of its words with another caption."),
     "tags": ("Unknown tags", "Tags that the taxonomy does not have, or not any more."),
 }
+_CARDS = 60
 
 
-def show(library: Library, *, by_fit: Callable[[Library], None]) -> None:
-    """How many there are of each kind, and those of the chosen kind; `by_fit` draws the whole library."""
+def show(library: Library) -> None:
+    """How many there are of each kind, and those of the chosen kind, or the whole library by its fit."""
     with st.spinner("Checking all captions …"):
         found = resources.check_up().findings(resources.taxonomy())
     kinds: list[_Listed] = [*(kind for kind in checkup.KINDS if found[kind]), "fit"]
@@ -54,7 +57,7 @@ def show(library: Library, *, by_fit: Callable[[Library], None]) -> None:
     ) or kinds[0]  # fmt: skip
     st.query_params[_LISTED] = kind
     if kind == "fit":
-        by_fit(library)
+        _by_fit(library)
         return
     if resources.status(library).model_status != "ready":
         st.caption("Pictures are compared, and tokens counted, once the model is ready.")
@@ -121,3 +124,45 @@ def _row(library: Library, finding: CaptionFinding) -> EditorRow:
         text=text,
         other=library.get(finding.other) if finding.other else None,
     )
+
+
+def _by_fit(library: Library) -> None:
+    """One page of them, each with its fit."""
+    try:
+        resources.ready_to_search(library)
+        with st.spinner("Comparing every picture with its captions …"):
+            found = similarity.disagreements(library.snapshot(), scale=library.embedder.cross_modal_scale)
+    except MemedexError as error:
+        st.error("Pictures and captions could not be compared:", icon=":material/error:")
+        st.text(str(error))
+        return
+    if not found:
+        st.info(
+            f"Fewer than {similarity.FEWEST_PAIRS} coins in the library: too few to say what is unusual.",
+            icon=":material/troubleshoot:",
+        )
+        return
+    odd = sum(one.fit < similarity.AT_ODDS for one in found)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{format.counted(odd, 'caption') if odd else 'No caption'} of {len(found):,} probably belongs "
+            f"to another picture (fit below {similarity.AT_ODDS:+.2f}). The lowest fit comes first.",
+            width="stretch",
+            help="The cosine of picture and captions, in standard deviations above what this picture reaches "
+            "with the captions of other coins, and these captions with the pictures of other coins.",
+        )
+        pages = -(-len(found) // _CARDS)
+        page = st.pagination(pages, key="page", bind="query-params", width=250) if pages > 1 else 1
+    fits = {one.address: one for one in found[(page - 1) * _CARDS : page * _CARDS]}
+    show_cards(
+        "suspicious",
+        library,
+        library.records(fits),
+        actions=[CAPTION, LIKE],
+        mark=lambda record: _mark(fits, record),
+    )
+
+
+def _mark(fits: dict[str, similarity.Fit], record: Record) -> Mark:
+    fit = fits[record.address].fit
+    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < similarity.AT_ODDS else "quiet"}

@@ -515,11 +515,10 @@ class _Taking:
     def _has_own_place(self, entry: Entry) -> bool:
         """Whether no other message is at its place: an import of files gives other ids."""
         place = [entry.row[name] for name in ("user_id", "session_id", "sequence")]
-        with self._entries.database.reading() as db:
-            row = db.execute(
-                "SELECT id, content FROM transcripts WHERE user_id = ? AND session_id = ? AND sequence = ?",
-                place,
-            ).fetchone()
+        row = self._entries.database.row(
+            "SELECT id, content FROM transcripts WHERE user_id = ? AND session_id = ? AND sequence = ?",
+            place,
+        )
         if row is None or row["id"] == entry.row["id"]:
             return True
         if comparable_json(row["content"]) == comparable_json(entry.row["content"]):

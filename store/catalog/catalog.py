@@ -108,8 +108,7 @@ class Catalog(SqliteFile):
         self.check_writable()
         person = actor or self.actor.name
         if id is not None:
-            with self.reading() as db:
-                row = db.execute("SELECT who FROM decisions WHERE id = ?", [id]).fetchone()
+            row = self.row("SELECT who FROM decisions WHERE id = ?", [id])
             if row and row["who"] != person:
                 raise NotPermitted("another user made a decision with this id")
         return DecisionIntent(

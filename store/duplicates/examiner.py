@@ -92,8 +92,7 @@ class Examiner:
             self._index.clear()
         if not self._is_caught_up:
             self._add_spellings(progress)
-            with self._catalog.reading() as db:
-                self._missing.update(row["image_hash"] for row in db.execute(_WITHOUT_PRINT))
+            self._missing.update(row["image_hash"] for row in self._catalog.rows(_WITHOUT_PRINT))
             self._is_caught_up = not progress.cancelled
         self._come_back()
 
@@ -141,15 +140,14 @@ class Examiner:
             db.executemany(
                 "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)", prints.items()
             )
-        with self._catalog.reading() as db:
-            new = {
-                row["image_hash"]: row["print"]
-                for row in db.execute(
-                    "SELECT image_hash, print FROM fingerprints "
-                    f"WHERE NOT compared AND image_hash IN ({marks(pictures)})",
-                    list(pictures),
-                )
-            }
+        new = {
+            row["image_hash"]: row["print"]
+            for row in self._catalog.rows(
+                "SELECT image_hash, print FROM fingerprints "
+                f"WHERE NOT compared AND image_hash IN ({marks(pictures)})",
+                list(pictures),
+            )
+        }
         contents = {
             image_hash: content
             for image_hash in new
@@ -208,12 +206,8 @@ class Examiner:
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
         """Fingerprints that the catalog does not have; missing files are skipped."""
-        with self._catalog.reading() as db:
-            known = {
-                image_hash
-                for image_hash in pictures
-                if db.execute("SELECT 1 FROM fingerprints WHERE image_hash = ?", [image_hash]).fetchone()
-            }
+        select = f"SELECT image_hash FROM fingerprints WHERE image_hash IN ({marks(pictures)})"
+        known = {row["image_hash"] for row in self._catalog.rows(select, list(pictures))}
         found = {}
         for image_hash, address in pictures.items():
             if image_hash in known:

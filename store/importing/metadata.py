@@ -9,7 +9,6 @@ from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
-from store.addresses import bytes_of_base58
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
 from store.importing.names import BY_CHAIN, DATES, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
@@ -20,6 +19,7 @@ from store.records import (
     MAX_TAG,
     MAX_TAGS,
     MAX_TICKER,
+    bytes_of_base58,
     chains_of,
     checked_address,
     sidecar_bytes,

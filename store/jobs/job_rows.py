@@ -30,77 +30,69 @@ class JobRepository:
 
     def job(self, number: int) -> Job | None:
         """The job with this number; None if there is none."""
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT * FROM jobs WHERE id = ?", [number]).fetchone()
+        row = self._catalog.row("SELECT * FROM jobs WHERE id = ?", [number])
         return _job(row) if row else None
 
     def of_decision(self, decision: str) -> Job | None:
         """The job that carries out this decision; None if there is none."""
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT * FROM jobs WHERE decision = ?", [decision]).fetchone()
+        row = self._catalog.row("SELECT * FROM jobs WHERE decision = ?", [decision])
         return _job(row) if row else None
 
     def jobs(self, *, states: Sequence[State] = (), limit: int = KEPT) -> list[Job]:
         """Jobs, newest first."""
         where = f"state IN ({marks(states)})" if states else "TRUE"
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                f"SELECT * FROM jobs WHERE {where} ORDER BY id DESC LIMIT ?", [*states, limit]
-            ).fetchall()
+        rows = self._catalog.rows(
+            f"SELECT * FROM jobs WHERE {where} ORDER BY id DESC LIMIT ?", [*states, limit]
+        )
         return [_job(row) for row in rows]
 
     def items(self, number: int, *, state: ItemState | None, offset: int, limit: int) -> list[Item]:
         """A job's items, in the order in which they were given."""
         where, values = ("job = ? AND state = ?", [number, state]) if state else ("job = ?", [number])
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                f"SELECT * FROM job_items WHERE {where} ORDER BY position LIMIT ? OFFSET ?",
-                [*values, limit, offset],
-            ).fetchall()
+        rows = self._catalog.rows(
+            f"SELECT * FROM job_items WHERE {where} ORDER BY position LIMIT ? OFFSET ?",
+            [*values, limit, offset],
+        )
         return [_item(row) for row in rows]
 
     def waiting_after(self, number: int, position: int, count: int) -> list[Item]:
         """The next waiting items of a job behind this position, at most `count`."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM job_items WHERE job = ? AND state = 'waiting' AND position > ? "
-                "ORDER BY position LIMIT ?",
-                [number, position, count],
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT * FROM job_items WHERE job = ? AND state = 'waiting' AND position > ? "
+            "ORDER BY position LIMIT ?",
+            [number, position, count],
+        )
         return [_item(row) for row in rows]
 
     def next_waiting(self, kinds: Iterable[str], behind: int) -> Job | None:
         """The oldest waiting job of these kinds that came after this one; None if there is none."""
         names = tuple(kinds)
-        with self._catalog.reading() as db:
-            row = db.execute(
-                f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({marks(names)}) AND id > ? "
-                "ORDER BY id LIMIT 1",
-                [*names, behind],
-            ).fetchone()
+        row = self._catalog.row(
+            f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({marks(names)}) AND id > ? "
+            "ORDER BY id LIMIT 1",
+            [*names, behind],
+        )
         return _job(row) if row else None
 
     def keys_under_way(self, kind: str, options: Mapping[str, Any]) -> set[str]:
         """Keys that unfinished jobs of this kind, with these options, will still process."""
         same = "".join(" AND json_extract(j.options, ?) = ?" for _ in options)
         values = [value for name, wanted in options.items() for value in (f'$."{name}"', wanted)]
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT i.key FROM jobs j JOIN job_items i ON i.job = j.id AND i.state = 'waiting' "
-                f"WHERE j.kind = ? AND j.state IN ('waiting', 'running'){same}",
-                [kind, *values],
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT i.key FROM jobs j JOIN job_items i ON i.job = j.id AND i.state = 'waiting' "
+            f"WHERE j.kind = ? AND j.state IN ('waiting', 'running'){same}",
+            [kind, *values],
+        )
         return {row[0] for row in rows}
 
     def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
         """The verb of the job that will still move each of these records."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT i.key, json_extract(j.options, '$.verb') AS verb FROM jobs j JOIN job_items i "
-                "ON i.job = j.id AND i.state = 'waiting' WHERE j.kind = 'move' "
-                f"AND j.state IN ('waiting', 'running') AND i.key IN ({marks(keys)})",
-                [*keys],
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT i.key, json_extract(j.options, '$.verb') AS verb FROM jobs j JOIN job_items i "
+            "ON i.job = j.id AND i.state = 'waiting' WHERE j.kind = 'move' "
+            f"AND j.state IN ('waiting', 'running') AND i.key IN ({marks(keys)})",
+            [*keys],
+        )
         return {row["key"]: row["verb"] for row in rows}
 
     # -- writing ------------------------------------------------------------------------------------------

@@ -86,12 +86,11 @@ class QueryPictures:
                 path.unlink(missing_ok=True)
 
     def _named(self) -> set[str]:
-        with self._catalog.reading() as db:
-            texts = [
-                str(row[0])
-                for table, column in _LINES
-                for row in db.execute(f"SELECT {column} FROM {table} WHERE {column} LIKE '%picture:%'")
-            ]
+        texts = [
+            str(row[0])
+            for table, column in _LINES
+            for row in self._catalog.rows(f"SELECT {column} FROM {table} WHERE {column} LIKE '%picture:%'")
+        ]
         return {name for text in texts for name in _NAMED.findall(text)}
 
     def _place(self, name: str) -> Path:

@@ -222,11 +222,10 @@ class Journal:
 
     def unfinished(self) -> list[Operation]:
         """Operations that are decided and not finished, oldest first."""
-        with self._catalog.reading() as db:
-            return [
-                Operation.from_json(row[0])
-                for row in db.execute("SELECT operation FROM journal ORDER BY rowid")
-            ]
+        return [
+            Operation.from_json(row[0])
+            for row in self._catalog.rows("SELECT operation FROM journal ORDER BY rowid")
+        ]
 
     def remove_undecided(self) -> None:
         """Remove what was only staged; what the disk refuses to remove stays."""
@@ -278,8 +277,7 @@ class Journal:
         self._disk.fsync_folders([*folders, self._layout.operations])
 
     def _known_sidecar(self, digest: str) -> bytes:
-        with self._catalog.reading() as db:
-            (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        (text,) = self._catalog.row("SELECT text FROM sidecars WHERE hash = ?", [digest])
         content = str(text).encode()
         if content_hash(content) != digest:
             raise NotWritten("nothing was changed: an earlier text is damaged; doctor --repair gives it back")
@@ -485,8 +483,7 @@ class MissingFiles:
 
     def fill(self, target: Path, expected: str) -> None:
         """Put the file with this SHA-256 in place: a sidecar from the catalog, a picture from where it is."""
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [expected]).fetchone()
+        row = self._catalog.row("SELECT text FROM sidecars WHERE hash = ?", [expected])
         if row:
             self._disk.replace(target, str(row["text"]).encode())
             self.messages.append(
@@ -510,8 +507,7 @@ class MissingFiles:
         yield from (self._layout.image(tier, address) for tier in TIERS)
         for folder in (self._layout.set_aside, *self._layout.operations.glob("*")):
             yield from folder.glob(f"*{address}.jpg")
-        with self._catalog.reading() as db:
-            rows = db.execute("SELECT tier, address FROM records WHERE image_hash = ?", [expected]).fetchall()
+        rows = self._catalog.rows("SELECT tier, address FROM records WHERE image_hash = ?", [expected])
         yield from (self._layout.image(row["tier"], row["address"]) for row in rows)
 
 
