@@ -7,8 +7,7 @@ import { isBlurred } from "../../shell/session/safe_mode.js";
 import { coinAddress } from "./coin_address.js";
 import { facts } from "./coin_facts.js";
 import { button, closesItself, icon, showPicture } from "./dom.js";
-import { Comments } from "./comments.js";
-import { PictureText } from "./picture_text.js";
+import { Comments, PictureText } from "./coin_texts.js";
 import { menuOf, undoButton } from "./tools.js";
 
 /** @import { Grid } from "./main.js" */
