@@ -8,7 +8,8 @@ import streamlit as st
 
 from bench.corpus import KnownQueryEmbedder, make
 from bench.sliders_looks import StagedLibrary
-from components.grid import CAPTION, LIKE, ShownRanking, chosen_weights, show_results
+from components.grid.actions import CAPTION, LIKE
+from components.grid.results import ShownRanking, chosen_weights, show_results
 from components.shell.session import resources, session
 from store.search.query import Part, Query
 from store.search.search import Search

@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import browse, no_matches, show_view, verbs
+from components.grid.actions import verbs
+from components.grid.browse import browse, no_matches, show_view
 from components.review import promote
 from components.review.verbs import handlers
 from components.shell import format

@@ -4,7 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import browse, no_matches, show_view, tier_mark, verbs
+from components.grid.actions import verbs
+from components.grid.browse import browse, no_matches, show_view
+from components.grid.cards import tier_mark
 from components.review import families, rejected
 from components.review.verbs import handlers
 from components.shell.page import live, places, views

@@ -8,7 +8,9 @@ from components.captions import picker
 from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.grid import CAPTION, LIKE, Mark, show_cards
+from components.grid.actions import CAPTION, LIKE
+from components.grid.cards import Mark
+from components.grid.grid import show_cards
 from components.shell import format
 from components.shell.page import views
 from components.shell.session import resources

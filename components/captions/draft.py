@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.grid import lead_to
+from components.grid.grid import lead_to
 from components.shell import format
 from components.shell.page import charts, forms, job_bar, live, places, tables
 from components.shell.page.forms import Button, Field

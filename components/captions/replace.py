@@ -8,8 +8,8 @@ import streamlit as st
 from components.captions import picker
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.grid import lead_to
 from components.grid.filters import Drawer
+from components.grid.grid import lead_to
 from components.shell import format
 from components.shell.page import job_bar, places, views
 from components.shell.page.forms import Button

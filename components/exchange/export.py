@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import lead_to
 from components.grid.filters import Drawer, mended
+from components.grid.grid import lead_to
 from components.shell import format
 from components.shell.page import forms, job_bar, places
 from components.shell.page.forms import Button

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.grid import Handler, lead_to, result_link
+from components.grid import result_link
+from components.grid.actions import Handler
+from components.grid.grid import lead_to
 from components.shell import format
 from components.shell.page import places, query_pictures, thumbnails
 from components.shell.session import safe_mode

@@ -1,6 +1,7 @@
 """The newest coins of the library, to start with."""
 
-from components.grid import CAPTION, LIKE, show_cards
+from components.grid.actions import CAPTION, LIKE
+from components.grid.grid import show_cards
 from store import Filter, Library
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components.grid import (
+from components.grid.results import (
     RESULT_VIEWS,
     ResultView,
     chosen_calibration,

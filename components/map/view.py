@@ -13,7 +13,8 @@ import streamlit as st
 from PIL import Image, ImageDraw
 
 from components.exchange import export
-from components.grid import show_cards, verbs
+from components.grid.actions import verbs
+from components.grid.grid import show_cards
 from components.map import colours, requests
 from components.map.colours import Colours
 from components.map.points import PointTable

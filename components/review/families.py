@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.grid import KEEP, Mark, show_cards, tools_place, verbs
+from components.grid.actions import KEEP, verbs
+from components.grid.cards import Mark
+from components.grid.grid import show_cards, tools_place
 from components.review.verbs import ELSEWHERE
 from components.shell import format
 from components.shell.page import address, places

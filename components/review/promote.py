@@ -5,7 +5,8 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import Mark, missing_facets, start_promotion
+from components.grid.cards import Mark
+from components.grid.decisions import missing_facets, start_promotion
 from components.shell import format
 from components.shell.page import forms, job_bar, places
 from components.shell.page.forms import Button

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import Mark
+from components.grid.cards import Mark
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.grid import Mark
+from components.grid.cards import Mark
 from components.shell import format
 from components.shell.page import forms, job_bar, places, undo, views
 from components.shell.page.forms import Button

@@ -5,7 +5,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import REJECT, Action, Mark, show_cards, tools_place
+from components.grid.actions import REJECT, Action
+from components.grid.cards import Mark
+from components.grid.grid import show_cards, tools_place
 from components.review.verbs import ELSEWHERE
 from components.shell import format
 from components.shell.page import forms, live, tables, views

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from components.captions import draft, replace
 from components.exchange import export
-from components.grid import Handler, resembling
+from components.grid.actions import Handler
+from components.grid.ordering import resembling
 
 
 def handlers(key: str) -> Mapping[str, Handler]:

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from components.grid import BAD, GOOD, Action, Handler, Mark, result_link
+from components.grid import result_link
+from components.grid.actions import BAD, GOOD, Action, Handler
+from components.grid.cards import Mark
 from components.search import saved
 from components.shell import format
 from components.shell.page import forms

@@ -9,17 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.exchange import export
 from components.generate import examples
-from components.grid import (
-    LIKE,
-    STYLE,
-    ShownRanking,
-    chosen_weights,
-    last_moved,
-    result_link,
-    show_cards,
-    show_results,
-    verbs,
-)
+from components.grid import result_link
+from components.grid.actions import LIKE, STYLE, verbs
+from components.grid.grid import show_cards
+from components.grid.results import ShownRanking, chosen_weights, last_moved, show_results
 from components.review.verbs import ELSEWHERE
 from components.search import chips, mark_learning, saved
 from components.search.box import SearchRequest

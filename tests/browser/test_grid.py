@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from components.grid import APPROVE, CAPTION, REJECT, TAGS
+from components.grid.actions import APPROVE, CAPTION, REJECT, TAGS
 from tests.browser.bare_grid import cards, mount, written
 from tests.browser.grid_page import GridPage
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, Route, expect
 
-from components.grid import APPROVE
+from components.grid.actions import APPROVE
 from components.grid.cards import card
 from components.grid.coin import comparison, detail
 from store.catalog.filters import Filter

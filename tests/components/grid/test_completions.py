@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.grid import REJECT
+from components.grid.actions import REJECT
 from store.catalog.filter_conditions import NO_REASON
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
