@@ -77,13 +77,7 @@ class Operation:
         fields = json.loads(text)
         fields["actor"], fields["created_at"] = fields.pop("who"), fields.pop("at")
         fields["changes"] = tuple(
-            Change(
-                **{
-                    **change,
-                    "before": state_from(change["before"]),
-                    "after": State(**change["after"]),
-                }
-            )
+            Change(**{**change, "before": state_from(change["before"]), "after": State(**change["after"])})
             for change in fields["changes"]
         )
         sources = {facet: CaptionSource(**source) for facet, source in fields.pop("sources", {}).items()}

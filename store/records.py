@@ -286,9 +286,8 @@ class Form:
 
     chains: str
     pattern: str
-    key: Callable[[str], str | None] = lambda text: (
-        text
-    )  # its spelling as a key; None if it is wrong after all
+    # Its spelling as a key; None if it is wrong after all.
+    key: Callable[[str], str | None] = lambda text: text
 
 
 def spelling(text: str) -> tuple[str, str] | None:

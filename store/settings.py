@@ -63,8 +63,7 @@ class Settings(BaseSettings):
         "`claude-code`, separated by commas; `*` for all. None if empty.",
     )
     administrators: str = Field(
-        "",
-        description="Who may see and end the sessions of others, likewise; if empty, only who runs it.",
+        "", description="Who may see and end the sessions of others, likewise; if empty, only who runs it."
     )
     inbox: Path | None = Field(
         None, description="A folder that is watched: pictures and token lists put there arrive in Review."

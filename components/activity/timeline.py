@@ -141,11 +141,7 @@ def _moment(one: PastDecision | Job) -> float:
 
 
 def _page(
-    library: Library,
-    memory: Memory | None,
-    filter: history.AuditFilter,
-    finished: Sequence[Job],
-    number: int,
+    library: Library, memory: Memory | None, filter: history.AuditFilter, finished: Sequence[Job], number: int
 ) -> list[PastDecision | Job]:
     end = (number + 1) * _PER_PAGE
     is_decided = filter.verb != JOBS

@@ -39,9 +39,7 @@ def verbs(library: Library, record: Record) -> None:
             st.badge("In the library", icon=":material/check:", color="green")  # where "Promote" was
             _more_like(record)
         st.page_link(
-            **places.memory_of(record.address),
-            label="In lore and memory",
-            icon=":material/auto_stories:",
+            **places.memory_of(record.address), label="In lore and memory", icon=":material/auto_stories:"
         )
         if library.can_write and record.tier != "approved":
             st.space("stretch")

@@ -36,12 +36,13 @@ _PLACES: dict[str, list[Tier]] = {
     "All but rejected": [tier for tier in TIERS if tier != "trash"],
     **{format.TIERS[tier]: [tier] for tier in TIERS},
 }
+# What the others are called, people know.
 _FORMS = {
     "reference": "Original folder layout with Chroma (re-importable)",
     "parquet": "Parquet",
     "coco": "COCO captions",
     "tokenlist": "Token List",
-}  # what the others are called, people know
+}
 
 
 def show(library: Library) -> None:

@@ -208,9 +208,7 @@ def _figures(name: str, result: ImportReport) -> None:
             st.button("Dismiss", type="tertiary", on_click=job_bar.hide_result, args=(_JOB,))
         with st.container(horizontal=True, gap="small"):
             st.badge(
-                f"{len(result.done):,} added",
-                icon=":material/add:",
-                color="green" if result.done else "gray",
+                f"{len(result.done):,} added", icon=":material/add:", color="green" if result.done else "gray"
             )
             st.badge(f"{len(result.present):,} already there", icon=":material/done_all:", color="gray")
             if result.completed:

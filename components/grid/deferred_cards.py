@@ -18,9 +18,8 @@ REMEMBERED = 64  # questions whose pages may still ask
 
 _Marks = Mapping[str, Mark]
 
-_questions: LRUCache[str, tuple[tuple[str, ...], _Marks]] = LRUCache(
-    REMEMBERED
-)  # addresses by row, and marks
+# Addresses by row, and marks.
+_questions: LRUCache[str, tuple[tuple[str, ...], _Marks]] = LRUCache(REMEMBERED)
 _lock = Lock()
 
 

@@ -44,10 +44,7 @@ def style(*names: str) -> str:
 
 _component = st.components.v2.component("memedex.grid", html=HTML, css=style(), js=script())
 _place = st.components.v2.component(
-    "memedex.grid_tools",
-    html='<div class="memedex-grid place"></div>',
-    css=style(),
-    js=script("place.js"),
+    "memedex.grid_tools", html='<div class="memedex-grid place"></div>', css=style(), js=script("place.js")
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
 _LINK = "memedex.link"  # where the verb of a handler leads

@@ -40,11 +40,7 @@ def decision_text(library: Reader, event: Event, *, with_age: bool = True) -> st
 
 
 def shadows(
-    key: str,
-    library: Library,
-    shown: Sequence[str],
-    *,
-    question: object,
+    key: str, library: Library, shown: Sequence[str], *, question: object
 ) -> dict[str, dict[str, str]]:
     """What others made of coins that this page showed for the same question: label and decision, by address.
 

@@ -17,14 +17,7 @@ from components.grid.grid import mount
 from components.shell.session import session
 from store import Library, Query, Results
 from store.records import FACETS, Facet
-from store.search import (
-    DEFAULT_PRESET,
-    PRESETS,
-    Scale,
-    checked_weights,
-    in_browser,
-    rank,
-)
+from store.search import DEFAULT_PRESET, PRESETS, Scale, checked_weights, in_browser, rank
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
 BEST = 1_000  # rows, where even those are more or the library is large: each is read from the disk
@@ -178,12 +171,7 @@ def chosen_view(key: str) -> ResultView | None:
 
 
 def _ranked(
-    key: str,
-    results: Results,
-    *,
-    shown: int,
-    groups: Mapping[str, int] | None,
-    pinned: tuple[str, ...],
+    key: str, results: Results, *, shown: int, groups: Mapping[str, int] | None, pinned: tuple[str, ...]
 ) -> Ranked:
     """Cached between runs as long as the search returns the same similarities."""
     made_from = (results.answer, results.mask, shown, groups, results.words, pinned, results.stand_in)

@@ -71,12 +71,7 @@ def present(drawn: Sequence[charts.Bar | charts.Dot], colors: Mapping[str, int])
 
 
 def _heading(
-    figure: charts.Figure,
-    *,
-    title: str,
-    key: str,
-    about: str | None,
-    control: Callable[[], object] | None,
+    figure: charts.Figure, *, title: str, key: str, about: str | None, control: Callable[[], object] | None
 ) -> None:
     """The title of a figure, and a download of its numbers; `about` explains it on request."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -185,13 +185,7 @@ def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
 
 
 def _tools(
-    memory: Memory,
-    kind: str,
-    rows: list[Row],
-    chosen: list[int],
-    *,
-    conditions: dict[str, Any],
-    total: int,
+    memory: Memory, kind: str, rows: list[Row], chosen: list[int], *, conditions: dict[str, Any], total: int
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not chosen:

@@ -46,8 +46,7 @@ def show(memory: Memory) -> None:
         _concern(memory, concern, number)
     if not found:
         st.success(
-            "Every entry has text and a vector, and belongs somewhere.",
-            icon=":material/check_circle:",
+            "Every entry has text and a vector, and belongs somewhere.", icon=":material/check_circle:"
         )
     if memory.can_write:
         _examination(memory)

@@ -39,11 +39,7 @@ def at_once(library: Library) -> None:
         ),
         ("Chroma", _chroma(status), not status.chroma_fault),
         ("Decisions", status.stuck or "all finished", not status.stuck),
-        (
-            "Files",
-            _files(status),
-            not status.faults,
-        ),
+        ("Files", _files(status), not status.faults),
         (
             "Pictures",
             _listed(f"{format.counted(skipped, 'picture')} skipped; retrying", status.unreadable)

@@ -149,8 +149,7 @@ def _behind(library: Library, taxonomy: Taxonomy) -> None:
     behind = tags.straying(library, taxonomy)
     if behind and not library.jobs.keys_under_way("tags"):
         st.warning(
-            f"{format.counted(len(behind), 'coin')} have outdated categories.",
-            icon=":material/sync_problem:",
+            f"{format.counted(len(behind), 'coin')} have outdated categories.", icon=":material/sync_problem:"
         )
         forms.show(
             "follow-taxonomy", library, _start(library, Changes({}, taxonomy.entries), behind),

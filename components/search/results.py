@@ -312,13 +312,7 @@ def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator,
     if not found:
         st.info(f"No matches in {place}.", icon=":material/search_off:")
         return
-    show_cards(
-        f"search-listed-{tier}",
-        library,
-        found,
-        actions=verbs(tier or "library"),
-        handlers=ELSEWHERE,
-    )
+    show_cards(f"search-listed-{tier}", library, found, actions=verbs(tier or "library"), handlers=ELSEWHERE)
 
 
 def filter_text(chosen: Filter) -> str:

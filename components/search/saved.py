@@ -179,12 +179,8 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
         since = search.looked.get(library.actor_name)
         if since is None:
             continue
-        key = (
-            name,
-            since,
-            library.generation,
-            library.derived,
-        )  # not the line: another search may weigh it otherwise
+        # Not the line: another search may weigh it otherwise.
+        key = (name, since, library.generation, library.derived)
         now[key] = news[name] = before[key] if key in before else _new(library, search, since)
     st.session_state["search.news"] = now
     return news

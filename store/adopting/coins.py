@@ -77,11 +77,7 @@ def counted(found: Iterable[Candidate | Refusal]) -> CountedCoins:
 
 
 def add(
-    library: "Library",
-    read: Read,
-    survey: DataSurvey,
-    request: AdoptionRequest,
-    progress: Progress,
+    library: "Library", read: Read, survey: DataSurvey, request: AdoptionRequest, progress: Progress
 ) -> tuple[AdoptionReport, dict[str, Candidate]]:
     """Add the coins, each to its tier, as part of the request's decision.
 

@@ -73,11 +73,7 @@ class Drafts:
         return None
 
     def discard(
-        self,
-        address: str,
-        *,
-        actor: str = "",
-        replaces: Callable[[Mapping[str, Any]], bool] | None = None,
+        self, address: str, *, actor: str = "", replaces: Callable[[Mapping[str, Any]], bool] | None = None
     ) -> dict[str, Any] | None:
         """Delete this person's draft, unless `replaces` denies it for the stored one, which is then returned.
 

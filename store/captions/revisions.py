@@ -25,9 +25,8 @@ class Revision:
     event: Event
     before: WrittenCaption
     after: WrittenCaption
-    sources: Mapping[
-        Facet, CaptionSource
-    ]  # of what it changed: which model wrote it; without one, the person alone
+    # Of what it changed: which model wrote it; without one, the person alone.
+    sources: Mapping[Facet, CaptionSource]
 
 
 def of(db: sqlite3.Connection, address: str) -> list[Revision]:

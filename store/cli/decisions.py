@@ -44,8 +44,7 @@ def reject(
 ) -> int:
     """From review or approved to Rejected (trash)."""
     return call.change(
-        "rejected",
-        lambda library, _: library.reject(spelled(addresses), reason=reason, actor=call.actor),
+        "rejected", lambda library, _: library.reject(spelled(addresses), reason=reason, actor=call.actor)
     )
 
 

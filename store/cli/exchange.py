@@ -56,8 +56,7 @@ BesideTexts = Annotated[Texts, Option("--texts", help="what texts beside picture
 def import_(
     call: Call,
     paths: Annotated[
-        list[Path],
-        Argument(metavar="PATH", parser=typed_path, help="folder, archive, list, table, picture"),
+        list[Path], Argument(metavar="PATH", parser=typed_path, help="folder, archive, list, table, picture")
     ],
     is_preview: Annotated[
         bool, Option("--preview", help="say what each file is and what would be refused; change nothing")

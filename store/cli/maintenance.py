@@ -127,8 +127,7 @@ def model(
     call: Call,
     name: Annotated[str | None, Argument(metavar="NAME", help="auto, offline, openclip:…, litellm:…")] = None,
     is_download: Annotated[
-        bool,
-        Option("--download", help="fetch its weights from the hub: CLIP ViT-L/14 if none is named"),
+        bool, Option("--download", help="fetch its weights from the hub: CLIP ViT-L/14 if none is named")
     ] = False,
 ) -> int:
     """Show the embedding model, or change it."""

@@ -251,8 +251,7 @@ def remove(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
 def forget(
     call: Call,
     keys: Annotated[
-        list[str],
-        Argument(metavar="SESSION", help="CHARACTER_SESSION, or SESSION for all its characters"),
+        list[str], Argument(metavar="SESSION", help="CHARACTER_SESSION, or SESSION for all its characters")
     ],
 ) -> int:
     """Delete a session's memory for good, from every file."""

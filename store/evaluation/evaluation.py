@@ -276,9 +276,8 @@ def stored(reader: "Reader") -> list[Evaluation]:
     """The last evaluation of each model, newest first."""
     rows = reader.catalog.rows("SELECT report FROM evaluations ORDER BY at DESC")
     reports = [json.loads(row["report"]) for row in rows]
-    return [
-        _read(report) for report in reports if "lines" in report
-    ]  # else of an older version: evaluate again
+    # Else of an older version: evaluate again.
+    return [_read(report) for report in reports if "lines" in report]
 
 
 _RENAMED = {"Reference": DEFAULT_PRESET}  # as the page called it already

@@ -8,11 +8,4 @@ export(records, library.picture, destination=path, format="imagefolder")     # a
 from store.captions.caption_text import JOINED
 from store.exporting.formats import FORMATS, TEXTS, ExportReport, Format, export
 
-__all__ = [
-    "FORMATS",
-    "JOINED",
-    "TEXTS",
-    "ExportReport",
-    "Format",
-    "export",
-]
+__all__ = ["FORMATS", "JOINED", "TEXTS", "ExportReport", "Format", "export"]

@@ -45,9 +45,8 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # the contents of the files of the format txt
 
 _TABLE = "records.jsonl"
-_BREAKS = {
-    ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"
-}  # some readers take them for line ends
+# Some readers take them for line ends.
+_BREAKS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _FLAT = ("token_address", "token_name", "ticker", "description", "created_at")
 _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
 

@@ -61,10 +61,7 @@ class GuardedTransport(httpx.BaseTransport):
             answer.close()  # a pool that opens connections by itself must not go unnoticed
             raise BadSource("the answer came over a connection that nobody checked; nothing is fetched")
         return httpx.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=_Body(answer),
-            extensions=answer.extensions,
+            answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions
         )
 
     def close(self) -> None:

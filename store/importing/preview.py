@@ -25,9 +25,8 @@ _LOOKED_AT = 1_000  # rows whose keys are looked at
 class Choices:
     """What a person says of the files of an import, instead of what their names say."""
 
-    fields: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a column or key → one of FIELDS, KEPT or LEFT_OUT
+    # A column or key → one of FIELDS, KEPT or LEFT_OUT.
+    fields: Mapping[str, str] = field(default_factory=dict)
     texts: Texts = "guess"  # what the texts beside pictures hold
 
 

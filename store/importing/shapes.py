@@ -23,11 +23,12 @@ Rows = list[Any]
 _PICTURE = re.compile(r"\.(?:png|jpe?g|webp|gif|bmp|avif|tiff?|svg)$", re.IGNORECASE)
 _DEEPEST = 6  # objects around a list
 _KOHYA = {"caption", "tags", "train_resolution", "latents_npz", "train_resolution_bucket"}
+# Ends of columns that name pictures, where a row has several.
 _NAMED = (
     "filename",
     "imagefilename",
     "filenames",
-)  # ends of columns that name pictures, where a row has several
+)
 _SAY = {plain(name) for key in ("token_address", "ticker") for name in NAMES[key]}  # what only coins have
 _SHOW = {plain(name) for name in (*FILES, *NAMES["token_name"], "caption")}
 

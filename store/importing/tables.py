@@ -46,13 +46,14 @@ _HEADINGS = {
 }
 _REFERENCES = {*FILES, *(path[0] for path in PICTURES if len(path) == 1)}
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|avif|bmp)(?:[?#]|$)", re.IGNORECASE)
+# Beside `url` in what crawlers of pictures write.
 _OF_THE_WEB = {
     "text",
     "caption",
     "WIDTH",
     "width",
     "status",
-}  # beside `url` in what crawlers of pictures write
+}
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 _ABOVE = 10  # lines in which column names are looked for, below a title or comments

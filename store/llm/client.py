@@ -214,9 +214,8 @@ def _causes(error: BaseException) -> set[str]:
 
 def _one_line(text: str) -> str:
     line = re.sub(r"\s+", " ", text).strip()
-    line = re.sub(
-        r"\b(sk|key|Bearer)[-_ ][A-Za-z0-9_\-*.]{8,}", r"\1-…", line
-    )  # providers quote the key back
+    # Providers quote the key back.
+    line = re.sub(r"\b(sk|key|Bearer)[-_ ][A-Za-z0-9_\-*.]{8,}", r"\1-…", line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 

@@ -127,8 +127,7 @@ class PictureSharing:
         if self._there is None:
             self._there = self._place.hashes()
         rows = self._catalog.rows(
-            "SELECT address, image_hash, generation FROM records WHERE generation > ?",
-            [self._generation],
+            "SELECT address, image_hash, generation FROM records WHERE generation > ?", [self._generation]
         )
         missing = [(row[0], row[1]) for row in rows if row[1] not in self._there]
         progress.what, progress.total = "copying pictures", len(missing)

@@ -146,8 +146,7 @@ def tiers_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
     """These coins by the month of their creation and their tier, oldest first."""
     where, values = conditions(filter)
     rows = reader.catalog.rows(
-        f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
-        values,
+        f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2", values
     )
     return [MonthCount(*row) for row in rows]
 
@@ -207,8 +206,7 @@ def drafted(reader: Reader, filter: Filter, model: str, fate: DraftFate) -> list
     """The coins of which people saved, changed or refused texts of this model."""
     settled, values = _settled(filter)
     rows = reader.catalog.rows(
-        f"{settled} SELECT DISTINCT address FROM settled WHERE by = ? AND fate = ?",
-        [*values, model, fate],
+        f"{settled} SELECT DISTINCT address FROM settled WHERE by = ? AND fate = ?", [*values, model, fate]
     )
     return [row["address"] for row in rows]
 

@@ -94,8 +94,7 @@ class GoldenQueries:
     def all(self, *, collection: str | None = None) -> list[Golden]:
         """All golden queries, or those of one collection, oldest first."""
         rows = self._catalog.rows(
-            "SELECT * FROM golden WHERE collection = coalesce(?, collection) ORDER BY at, rowid",
-            [collection],
+            "SELECT * FROM golden WHERE collection = coalesce(?, collection) ORDER BY at, rowid", [collection]
         )
         return [_golden(row, row["collection"]) for row in rows]
 

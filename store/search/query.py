@@ -153,11 +153,7 @@ class SavedSearches(NamedValues[SavedSearch]):
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(
-            catalog,
-            "saved searches",
-            noun="search",
-            read=lambda kept: SavedSearch(**kept),
-            written=asdict,
+            catalog, "saved searches", noun="search", read=lambda kept: SavedSearch(**kept), written=asdict
         )
 
     def mark_seen(self, name: str, *, actor: str = "") -> None:

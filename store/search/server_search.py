@@ -192,11 +192,7 @@ def stored_vectors(
 
 
 def stored_cosines(
-    db: sqlite3.Connection,
-    addresses: Sequence[str],
-    directions: Mapping[Facet, Vector],
-    *,
-    dimensions: int,
+    db: sqlite3.Connection, addresses: Sequence[str], directions: Mapping[Facet, Vector], *, dimensions: int
 ) -> tuple[list[str], Vector]:
     """Those of these records that are in the library, and their (5, n) cosines, NaN without a facet."""
     known: list[str] = []

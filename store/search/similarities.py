@@ -146,14 +146,12 @@ class Similarities:
         self._snapshot = snapshot
         self._asked = {FACETS.index(facet): blocks.direction(own) for facet, own in directions.items()}
         speaks = np.array([number in self._asked for number in range(len(FACETS))])
-        self.present: Mask = (
-            snapshot.present & speaks[:, None]
-        )  # (5, N): it has it, and the query speaks of it
+        # Shape (5, N): it has it, and the query speaks of it.
+        self.present: Mask = snapshot.present & speaks[:, None]
         self.spoken = [bool(has.any()) for has in self.present]  # of each facet, whether any record has it …
         self.complete = [bool(has.all()) for has in self.present]  # … and whether every record
-        self.means = np.full(
-            len(FACETS), np.nan
-        )  # (5,): the neutral values, NaN where no record has the facet
+        # Shape (5,): the neutral values, NaN where no record has the facet.
+        self.means = np.full(len(FACETS), np.nan)
         for number, direction in self._asked.items():
             if self.spoken[number]:  # the mean of the products is the product with the mean
                 self.means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)

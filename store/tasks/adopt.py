@@ -90,12 +90,7 @@ def start(library: "Library", surveys: "Sequence[DataSurvey]", *, vectors: str =
 
 
 def adopt_texts(
-    root: Path,
-    surveys: "Sequence[DataSurvey]",
-    progress: "Progress",
-    *,
-    vectors: str = "",
-    actor: str = "",
+    root: Path, surveys: "Sequence[DataSurvey]", progress: "Progress", *, vectors: str = "", actor: str = ""
 ) -> "AdoptionReport":
     """Take over texts into the text memory of this root, at once and as one decision.
 

@@ -65,13 +65,7 @@ def remove(library: "Library", job: Job) -> None:
     destination(library.layout, job).unlink(missing_ok=True)
 
 
-def zipped(
-    library: "Reader",
-    addresses: Sequence[str],
-    *,
-    format: str,
-    texts: str = JOINED,
-) -> bytes:
+def zipped(library: "Reader", addresses: Sequence[str], *, format: str, texts: str = JOINED) -> bytes:
     """A zip of a few records as bytes; stores nothing, so viewers may use it too.
 
     Deleted records are left out. Raises BadSource for more than AT_ONCE.

@@ -129,9 +129,8 @@ def _generate(job_context: "JobContext[Library]") -> None:
     finally:
         job_context.store_note(answer=answer, asked=job_context.is_stopping)
     if not job_context.is_stopping:
-        coin = coin_generator.read(
-            answer, model=options["model"], prompt=options["prompt"], sources=sources
-        )  # or it has failed
+        # Or it has failed.
+        coin = coin_generator.read(answer, model=options["model"], prompt=options["prompt"], sources=sources)
         _draw(job_context, coin)
 
 

@@ -76,11 +76,7 @@ def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") ->
 
 
 def start(
-    library: "Library",
-    changes: Sequence[CaptionChange],
-    *,
-    actor: str = "",
-    decision: str | None = None,
+    library: "Library", changes: Sequence[CaptionChange], *, actor: str = "", decision: str | None = None
 ) -> Job:
     """Write the changes in the background; undo reverses all of them.
 

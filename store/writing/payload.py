@@ -11,9 +11,8 @@ class Payload:
 
     pictures: dict[str, bytes] = field(default_factory=dict)  # address → JPG
     sidecars: dict[str, bytes] = field(default_factory=dict)  # SHA-256 → JSON
-    wanted: list[EmbeddingSource] = field(
-        default_factory=list
-    )  # what the operation's records are embedded from
+    # What the operation's records are embedded from.
+    wanted: list[EmbeddingSource] = field(default_factory=list)
     model: str = ""  # … and by which model; the library's must still be the same when it is decided
     vectors: dict[str, bytes] = field(default_factory=dict)  # key → float32 row
     fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like

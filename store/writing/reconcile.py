@@ -275,13 +275,7 @@ def _put(
     db.execute("SAVEPOINT one")
     try:
         catalog_rows.upsert(
-            db,
-            change.address,
-            change.after,
-            stats=stats,
-            now=now,
-            generation=generation,
-            embeddings={},
+            db, change.address, change.after, stats=stats, now=now, generation=generation, embeddings={}
         )
     except sqlite3.IntegrityError:
         db.execute("ROLLBACK TO one")
@@ -326,12 +320,7 @@ class FileComparison:
     """One comparison of all files; `applied` receives what could not be imported."""
 
     def __init__(
-        self,
-        catalog: Catalog,
-        layout: Layout,
-        *,
-        applied: Callable[[list[Fault]], None],
-        turn: FairLock,
+        self, catalog: Catalog, layout: Layout, *, applied: Callable[[list[Fault]], None], turn: FairLock
     ) -> None:
         self._catalog = catalog
         self._layout = layout

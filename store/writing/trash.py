@@ -132,12 +132,7 @@ class Trash:
 
 
 def finish_erasing(
-    catalog: Catalog,
-    layout: Layout,
-    disk: Disk,
-    *,
-    purge_chroma: Callable[[], None],
-    golden: GoldenQueries,
+    catalog: Catalog, layout: Layout, disk: Disk, *, purge_chroma: Callable[[], None], golden: GoldenQueries
 ) -> str:
     """Erase what is noted; returns where something may be left, as a sentence, or "".
 

@@ -96,9 +96,8 @@ class _Form:
     changes_library: bool
 
 
-_forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
-    weakref.WeakValueDictionary()
-)  # by session, form
+# By session, form.
+_forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = weakref.WeakValueDictionary()
 _confirmed: LruCache[tuple[str, str], int] = LruCache(_FORMS)  # how often, by session and form
 
 
@@ -163,11 +162,7 @@ def register(
     """Let the page send this form, which a component of its own draws; returns what its requests need."""
     form = _Form(fields, button, send, changes_library)
     _forms[login.session(), key] = st.session_state.setdefault(_KEPT, {})[key] = form
-    return {
-        "server": messages.server(library),
-        "form": key,
-        "place": f"{library.id} {library.actor_name}",
-    }
+    return {"server": messages.server(library), "form": key, "place": f"{library.id} {library.actor_name}"}
 
 
 def button(

@@ -28,10 +28,7 @@ def show_error(error: Exception) -> bool:
     elif isinstance(error, OSError | sqlite3.OperationalError):
         _say("This could not be done. What went wrong:", disk_words(error, is_local=login.is_local()))
     else:
-        _say(
-            "This is a bug in Memedex.",
-            f"Error {log_error(error)}. Details are in the server log.",
-        )
+        _say("This is a bug in Memedex.", f"Error {log_error(error)}. Details are in the server log.")
         if login.is_local():
             st.exception(error)
     return True

@@ -93,11 +93,7 @@ def routes(*kinds: Kind[Any]) -> list[Route]:
 
 
 def _answered(
-    kind: Kind[Any],
-    model: TypeAdapter[Any],
-    body: bytes,
-    claims: logins.Claims,
-    cookies: Mapping[str, str],
+    kind: Kind[Any], model: TypeAdapter[Any], body: bytes, claims: logins.Claims, cookies: Mapping[str, str]
 ) -> Response:
     """The answer to a message from a page of this library, with the permissions of its user."""
     try:

@@ -29,8 +29,7 @@ from store import Actor, may_view
 from store.sessions import LONGEST_WAIT, PASSWORD, Tries
 
 _wanted_page = st.components.v2.component(
-    "memedex.wanted_page",
-    js=javascript.component(Path(__file__).with_name("wanted_page.js")),
+    "memedex.wanted_page", js=javascript.component(Path(__file__).with_name("wanted_page.js"))
 )
 
 _REMOTE = "memedex.remote"  # this session was seen to come from another machine

@@ -99,12 +99,7 @@ def watch(*, drawn: Sequence[dict[str, Any]]) -> None:
     """Show blurred pictures that are clicked, and these switches; once on a page is enough."""
     _component(
         key="memedex-safe-mode",
-        data={
-            "isOn": is_on(st.context.cookies),
-            "switches": drawn,
-            "mark": MARK,
-            "shown": SHOWN,
-        },
+        data={"isOn": is_on(st.context.cookies), "switches": drawn, "mark": MARK, "shown": SHOWN},
         width="content",
     )
 
