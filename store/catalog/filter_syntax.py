@@ -24,29 +24,9 @@ from store.catalog.query_grammar import (
 from store.catalog.query_grammar import written as written_tree
 
 KEYS = (
-    "tag",
-    "category",
-    "name",
-    "ticker",
-    "address",
-    "before",
-    "after",
-    "has",
-    "length",
-    "words",
-    "dup",
-    "text",
-    "unfit",
-    "faults",
-    "language",
-    "source",
-    "reason",
-    "by",
-    "decided",
-    "set",
-    "family",
-    "comment",
-)
+    "tag", "category", "name", "ticker", "address", "before", "after", "has", "length", "words", "dup",
+    "text", "unfit", "faults", "language", "source", "reason", "by", "decided", "set", "family", "comment",
+)  # fmt: skip
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth

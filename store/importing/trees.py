@@ -36,18 +36,8 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
 _GZIP = b"\x1f\x8b"
 _STARTS = ((b"PK\3\4", ".zip"), (_GZIP, ".gz"), (b"PAR1", ".parquet"))
 _OTHER_KINDS = {
-    *ARCHIVES,
-    ".json",
-    ".csv",
-    ".tsv",
-    ".jsonl",
-    ".ndjson",
-    ".txt",
-    ".zip",
-    ".md",
-    ".sqlite3",
-    ".parquet",
-}
+    *ARCHIVES, ".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".md", ".sqlite3", ".parquet",
+}  # fmt: skip
 MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row
 MAX_DIRECTORY = 150 * MAX_ENTRIES  # bytes of the list of entries, which is read into memory whole
 MAX_UNPACKED = 4_000_000_000

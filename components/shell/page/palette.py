@@ -16,23 +16,14 @@ from store import Filter, Library, Record
 
 _FOUND = 8  # coins
 _VIEWS = {
-    "Rules": places.RULES,
-    "Family of a coin": places.FAMILY,
-    "Rejected coins": places.REJECTED,
-    "Check captions": places.CAPTION_CHECK,
-    "AI drafts": places.DRAFTS,
-    "Find and replace in captions": places.REPLACE,
-    "Search quality": places.QUALITY,
-    "Texts of the memory": places.TEXTS,
-    "What agents wrote": places.WRITTEN_BY_AGENTS,
-    "Import and export": places.IMPORT,
-    "Embedding model": places.MODEL,
-    "Language model": places.LANGUAGE_MODEL,
-    "Tags": places.TAGS,
-    "Safe mode": places.SAFE_MODE,
-    "Past prompts": places.PROMPTS,
-    "System status": places.STATUS,
-}
+    "Rules": places.RULES, "Family of a coin": places.FAMILY, "Rejected coins": places.REJECTED,
+    "Check captions": places.CAPTION_CHECK, "AI drafts": places.DRAFTS,
+    "Find and replace in captions": places.REPLACE, "Search quality": places.QUALITY,
+    "Texts of the memory": places.TEXTS, "What agents wrote": places.WRITTEN_BY_AGENTS,
+    "Import and export": places.IMPORT, "Embedding model": places.MODEL,
+    "Language model": places.LANGUAGE_MODEL, "Tags": places.TAGS, "Safe mode": places.SAFE_MODE,
+    "Past prompts": places.PROMPTS, "System status": places.STATUS,
+}  # fmt: skip
 _HERE = Path(__file__).resolve().parent
 _component = st.components.v2.component(
     "memedex.palette",
