@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.main import get_command, get_group
 
-from store.cli.verbs import Verbs, app, group, program, text_memory
+from store.cli.verbs import Verbs, app, chapter, program
 
 # Importing them declares their verbs, in the order in which the help lists them.
 # isort: off
@@ -32,7 +32,7 @@ class _Memory(Verbs):
             self.commands.update(get_group(memory.memory_verbs).commands)
 
 
-app.add_typer(group(_Memory, callback=text_memory), name="memory")
+app.add_typer(chapter("memory", "The text memory.", cls=_Memory))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

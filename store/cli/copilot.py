@@ -8,7 +8,7 @@ from typer import Option
 from store.catalog import advice
 from store.cli import rules
 from store.cli.call import Call
-from store.cli.verbs import Address, app, copilot_of_library, group, words_of
+from store.cli.verbs import Address, app, chapter, words_of
 from store.cli.verbs import verb as declare
 from store.rules import copilot, running
 from store.rules import rule as values
@@ -16,7 +16,7 @@ from store.rules.copilot import Standing
 from store.rules.preview import DAYS
 from store.rules.rule import Level, Rule
 
-copilot_verbs = group(name="copilot", callback=copilot_of_library)
+copilot_verbs = chapter("copilot", "The co-pilot, which learns from decisions.")
 app.add_typer(copilot_verbs)
 verb = partial(declare, of=copilot_verbs)
 

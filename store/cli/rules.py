@@ -13,7 +13,7 @@ from store.catalog.filters import Filter
 from store.cli.call import Call, as_json
 from store.cli.jobs import follow
 from store.cli.terminal import local_time, plain
-from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
+from store.cli.verbs import app, chapter, typed_path, words_of
 from store.cli.verbs import verb as declare
 from store.errors import BadSource, InvalidRecord
 from store.outcome import Refusal
@@ -30,7 +30,7 @@ _OTHER = f"what a coin that looks like it must be: {', '.join(COMPARISONS[1:])}"
 Name = Annotated[str, Argument(metavar="NAME")]
 
 
-rule_verbs = group(name="rules", callback=rules_about_coins)
+rule_verbs = chapter("rules", "Rules that decide about many coins.")
 app.add_typer(rule_verbs)
 verb = partial(declare, of=rule_verbs)
 

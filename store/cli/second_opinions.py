@@ -8,12 +8,12 @@ from typer import Argument, Option
 
 from store.cli.call import Call, spelled
 from store.cli.terminal import plain
-from store.cli.verbs import Addresses, app, group, opinions_of_people
+from store.cli.verbs import Addresses, app, chapter
 from store.cli.verbs import verb as declare
 from store.rules import second_opinions
 from store.rules.past import Said
 
-opinion_verbs = group(name="second-opinions", callback=opinions_of_people)
+opinion_verbs = chapter("second-opinions", "Decisions that are asked again of another person.")
 app.add_typer(opinion_verbs)
 verb = partial(declare, of=opinion_verbs)
 

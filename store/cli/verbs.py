@@ -51,20 +51,14 @@ def typed_path(text: str) -> Path:
 
 
 def person(text: str) -> str:
-    """Who decides.
-
-    Raises BadParameter above `_LONGEST_NAME`.
-    """
+    """Who decides. Raises BadParameter above `_LONGEST_NAME`."""
     if len(text) > _LONGEST_NAME:
         raise typer.BadParameter(f"a person's name has at most {_LONGEST_NAME} characters")
     return text
 
 
 def whole(given: str | int, *, most: int = 999_999_999) -> int:
-    """A whole number from 1 to `most`.
-
-    Raises BadParameter for anything else.
-    """
+    """A whole number from 1 to `most`. Raises BadParameter for anything else."""
     text = str(given)
     number = int(text) if text.isdecimal() and len(text) <= len(str(most)) else 0
     if not 1 <= number <= most:
@@ -74,26 +68,17 @@ def whole(given: str | int, *, most: int = 999_999_999) -> int:
 
 
 def top(given: str | int) -> int:
-    """How many hits or examples, at most `MAX_TOP`.
-
-    Raises BadParameter for anything else.
-    """
+    """How many hits or examples, at most `MAX_TOP`. Raises BadParameter for anything else."""
     return whole(given, most=MAX_TOP)
 
 
 def port(given: str | int) -> int:
-    """The number of a network port.
-
-    Raises BadParameter for anything else.
-    """
+    """The number of a network port. Raises BadParameter for anything else."""
     return whole(given, most=65_535)
 
 
 def first_second(text: str) -> int:
-    """The first second (UNIX time) of a day such as 2025-01-31 (UTC).
-
-    Raises BadParameter if it is no day.
-    """
+    """The first second (UNIX time) of a day such as 2025-01-31 (UTC). Raises BadParameter if it is no day."""
     try:
         return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp())
     except ValueError:
@@ -101,10 +86,7 @@ def first_second(text: str) -> int:
 
 
 def last_second(text: str) -> int:
-    """The last second (UNIX time) of a day such as 2025-01-31 (UTC).
-
-    Raises BadParameter if it is no day.
-    """
+    """The last second (UNIX time) of a day such as 2025-01-31 (UTC). Raises BadParameter if it is no day."""
     return first_second(text) + _DAY - 1
 
 
@@ -242,32 +224,13 @@ def _library(
     context.obj = Common(root, actor)
 
 
-def text_memory(
-    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
-) -> None:
-    """The text memory."""
-    context.obj = Common(root, actor, json).over(context.obj)
+def chapter(name: str, about: str, *, cls: type[TyperGroup] = Verbs) -> typer.Typer:
+    """The verbs behind a word, such as `rules list`; what every verb takes may come before them as well."""
 
+    def common(context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False) -> None:
+        context.obj = Common(root, actor, json).over(context.obj)
 
-def rules_about_coins(
-    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
-) -> None:
-    """Rules that decide about many coins."""
-    context.obj = Common(root, actor, json).over(context.obj)
-
-
-def copilot_of_library(
-    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
-) -> None:
-    """The co-pilot, which learns from decisions."""
-    context.obj = Common(root, actor, json).over(context.obj)
-
-
-def opinions_of_people(
-    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
-) -> None:
-    """Decisions that are asked again of another person."""
-    context.obj = Common(root, actor, json).over(context.obj)
+    return group(cls, name=name, help=about, callback=common)
 
 
 def verb(*names: str, of: typer.Typer = app) -> Callable[[Function], Function]:

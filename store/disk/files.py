@@ -195,10 +195,7 @@ def _has_handles() -> bool:
 
 
 def _has_room(place: Path) -> bool:
-    """Whether SQLite has room for the files it needs to read a database.
-
-    True if that is unknown.
-    """
+    """Whether SQLite has room for the files it needs to read a database. True if that is unknown."""
     while not place.exists() and place != place.parent:
         place = place.parent
     try:

@@ -109,10 +109,7 @@ class Guard(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to an allowed address of this name.
-
-        Raises httpcore.ConnectError if it has none.
-        """
+        """Connect to an allowed address of this name. Raises httpcore.ConnectError if it has none."""
         found = self._resolve(host, port)
         allowed = [address for address in found if self._allowed(address)]
         if not allowed:

@@ -77,10 +77,7 @@ def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
 def find(
     db: sqlite3.Connection, filter: EventFilter, *, offset: int = 0, limit: int = 100
 ) -> list[dict[str, Any]]:
-    """A page of the events that match, newest first.
-
-    Raises InvalidInput if the offset is negative.
-    """
+    """A page of the events that match, newest first. Raises InvalidInput if the offset is negative."""
     checked_count(limit, what="n")
     if offset < 0:
         raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
