@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
+from components.shell import javascript
 from components.shell.page import places
 from components.shell.server import messages
 from components.shell.session import resources, session
@@ -15,9 +15,8 @@ from store.records import MAX_TAGS
 from store.settings import settings
 
 KEY = "caption-editor"
-_component = st.components.v2.component(
-    "memedex.editor", html=assets.HTML, css=assets.style(), js=assets.script()
-)
+HTML = '<div class="memedex-editor"></div>'
+_component = javascript.mounted("editor", HTML, script="editor/js/main.js", style="editor/editor.css")
 
 
 def show(

@@ -2,21 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
-from components.editor import assets
+from components.shell import javascript
 from components.shell.server import pictures
 from components.shell.session import safe_mode, session
 from store import Library, Record
 
-_component = st.components.v2.component(
-    "memedex.caption-rows",
-    html='<ol class="memedex-rows"></ol>\n',
-    css=(Path(__file__).parent / "rows.css").read_text("utf-8"),
-    js=assets.script("rows"),
+_component = javascript.mounted(
+    "caption-rows", '<ol class="memedex-rows"></ol>\n', script="editor/js/rows.js", style="editor/rows.css"
 )
 
 

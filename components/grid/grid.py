@@ -32,7 +32,7 @@ HTML = '<div class="memedex-grid"></div>\n'
 
 def script(name: str = "main.js") -> str:
     """The grid's JavaScript, or another component's of this folder."""
-    return javascript.component(_HERE / "js" / name)
+    return javascript.component(f"grid/js/{name}")
 
 
 def style(*names: str) -> str:

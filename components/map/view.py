@@ -44,13 +44,8 @@ _HELP = (
     "t-SNE keeps similar coins together and names its neighbourhoods; it is computed in the background "
     "and kept. PCA is there at once: the two directions in which these vectors differ most."
 )
-_ASSETS = Path(__file__).resolve().parent
-_HTML = '<div class="memedex-atlas"></div>\n'
-_component = st.components.v2.component(
-    "memedex.atlas",
-    html=_HTML,
-    css=(_ASSETS / "canvas.css").read_text("utf-8"),
-    js=javascript.component(_ASSETS / "js" / "main.js"),
+_component = javascript.mounted(
+    "atlas", '<div class="memedex-atlas"></div>', script="map/js/main.js", style="map/canvas.css"
 )
 _CARDS = 60  # coins that are shown as cards
 _WIDTH, _HEIGHT, _MARGIN, _RADIUS = 720, 440, 14, 5  # px, for screens of two pixels a point

@@ -2,7 +2,6 @@
 
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -28,12 +27,11 @@ _LABELS = {
     "secret": "secret",
 }
 
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.pending_memories",
-    html='<div class="memedex-pending"></div>',
-    css=(_HERE / "pending.css").read_text("utf-8"),
-    js=javascript.component(_HERE / "js" / "pending.js"),
+_component = javascript.mounted(
+    "pending_memories",
+    '<div class="memedex-pending"></div>',
+    script="memory/js/pending.js",
+    style="memory/pending.css",
 )
 
 

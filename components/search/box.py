@@ -38,12 +38,8 @@ _WELL_HTML = """
   <span class="hint"></span>
 </label>
 """
-_ASSETS = Path(__file__).parent
-_WELL = st.components.v2.component(
-    "memedex.picture_well",
-    html=_WELL_HTML,
-    css=(_ASSETS / "picture_drop.css").read_text(encoding="utf-8"),
-    js=javascript.component(_ASSETS / "picture_drop.js"),
+_WELL = javascript.mounted(
+    "picture_well", _WELL_HTML, script="search/picture_drop.js", style="search/picture_drop.css"
 )
 
 

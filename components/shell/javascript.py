@@ -1,4 +1,4 @@
-"""The components' JavaScript: ES modules, served as one.
+"""Components with a script of their own, and their JavaScript: ES modules, served as one.
 
 The URL contains a hash of it, so a browser may cache it for good, and an open page gets a new one with its
 next run after an update.
@@ -7,13 +7,18 @@ next run after an update.
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from components.shell.addresses import base_path
 from store.showcase import bundled
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
 _COMPONENTS = Path(__file__).resolve().parent.parent
 _FILES = ("modules.js", "again.js")
@@ -24,9 +29,14 @@ _FOREVER = {
 }
 
 
-def component(main: Path) -> str:
-    """The script of a component whose code is this module's default export."""
-    path = main.resolve().relative_to(_COMPONENTS).as_posix()
+def mounted(name: str, html: str = "", *, script: str, style: str = "") -> "ComponentRenderer":
+    """A component of Streamlit's: markup, and script and style by their paths below `components`."""
+    css = (_COMPONENTS / style).read_text("utf-8") if style else None
+    return st.components.v2.component(f"memedex.{name}", html=html or None, css=css, js=component(script))
+
+
+def component(path: str) -> str:
+    """The script of a component whose code is the default export of this module, named from `components`."""
     first, again = addresses()
     # Streamlit runs this from a blob, which has no address that "/" could begin at. A document may never ask
     # again for a module that it could not fetch: where a connection broke, all get another address.

@@ -1,11 +1,13 @@
 """The caption editor's script alone on an empty page, with the app's own routes behind it."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route, expect
 
-from components.editor import assets, editor
+from components.editor import editor
+from components.shell import javascript
 from store.library import Library
 from tests.browser.bare_page import captured, mount, visit
 from tests.components.conftest import Client
@@ -29,7 +31,8 @@ def edit(page: Page, library: Library, address: str) -> None:
 
     visit(page, "captions")
     page.route("**/message/*", answer)
+    script, style = javascript.component("editor/js/main.js"), Path(editor.__file__).with_name("editor.css")
     mount(
-        page, script=assets.script(), html=assets.HTML, style=assets.style(), data=data_of(library, address)
+        page, script=script, html=editor.HTML, style=style.read_text("utf-8"), data=data_of(library, address)
     )
     expect(page.get_by_role("textbox", name="Entity")).to_be_visible()

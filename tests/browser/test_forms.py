@@ -14,7 +14,7 @@ from tests.browser.bare_page import captured, mount
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.waiting import eventually
 
-FORM = javascript.component(Path(javascript.__file__).parent / "js" / "form.js")
+FORM = javascript.component("shell/js/form.js")
 
 
 def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page, seeded: Server) -> None:

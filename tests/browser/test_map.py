@@ -26,7 +26,7 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.delayed_messages import DelayedMessages
 from tests.waiting import eventually
 
-MAP_SCRIPT = javascript.component(Path(view.__file__).parent / "js" / "main.js")
+MAP_SCRIPT = javascript.component("map/js/main.js")
 MAP = "search?view=Map&map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
 

@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -45,12 +44,8 @@ _LONGEST_LINE = 64  # characters of a tag
 _LONGEST_TEXT = 200_000
 _MOST_TAGS = 100
 
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.form",
-    html='<div class="memedex-form"></div>',
-    css=(_HERE / "form.css").read_text("utf-8"),
-    js=javascript.component(_HERE.parent / "js" / "form.js"),
+_component = javascript.mounted(
+    "form", '<div class="memedex-form"></div>', script="shell/js/form.js", style="shell/page/form.css"
 )
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import streamlit as st
 
@@ -122,9 +121,7 @@ def _header(title: str, library: Library, *, is_grid: bool) -> None:
             _reading_only(library)
 
 
-_back_button = st.components.v2.component(
-    "memedex.back_button", js=javascript.component(Path(__file__).with_name("back_button.js"))
-)
+_back_button = javascript.mounted("back_button", script="shell/page/back_button.js")
 
 
 def _keep_whole() -> None:

@@ -4,10 +4,7 @@ All of them are one component, `js/main.js`. They share one stream for each page
 page only when what it shows is out of date and nobody is in the middle of something (`js/outdated.js`).
 """
 
-from pathlib import Path
 from typing import Any
-
-import streamlit as st
 
 from components.shell import javascript
 from components.shell.server import current_state, events, messages
@@ -15,12 +12,8 @@ from components.shell.session import login, resources, session
 from store import Library
 from store.captioning import is_loaded
 
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.live",
-    html='<div class="memedex-live"></div>',
-    css=(_HERE / "live.css").read_text("utf-8"),
-    js=javascript.component(_HERE.parent / "js" / "main.js"),
+_component = javascript.mounted(
+    "live", '<div class="memedex-live"></div>', script="shell/js/main.js", style="shell/page/live.css"
 )
 
 

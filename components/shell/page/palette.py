@@ -1,10 +1,8 @@
 """The palette: places, coins and what the page offers, found by a few letters."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
-import streamlit as st
 from pydantic import Field
 
 from components.shell import format, javascript
@@ -24,12 +22,11 @@ _VIEWS = {
     "Language model": places.LANGUAGE_MODEL, "Tags": places.TAGS, "Safe mode": places.SAFE_MODE,
     "Past prompts": places.PROMPTS, "System status": places.STATUS,
 }  # fmt: skip
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.palette",
-    html='<div class="memedex-palette"></div>',
-    css=(_HERE / "palette.css").read_text("utf-8"),
-    js=javascript.component(_HERE / "palette.js"),
+_component = javascript.mounted(
+    "palette",
+    '<div class="memedex-palette"></div>',
+    script="shell/page/palette.js",
+    style="shell/page/palette.css",
 )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import streamlit as st
 
@@ -153,12 +152,11 @@ STOPS = (
 )
 
 
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.tour",
-    html='<section class="tour" role="region" aria-label="Tour" tabindex="-1" hidden></section>',
-    css=(_HERE / "tour.css").read_text("utf-8"),
-    js=javascript.component(_HERE.parent / "js" / "tour.js"),
+_component = javascript.mounted(
+    "tour",
+    '<section class="tour" role="region" aria-label="Tour" tabindex="-1" hidden></section>',
+    script="shell/js/tour.js",
+    style="shell/page/tour.css",
 )
 _KEY = "memedex-tour"
 _AT = "memedex.tour"  # the number of the stop, from 1

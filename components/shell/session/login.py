@@ -6,7 +6,6 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,9 +27,7 @@ from components.shell.session import logins, presenter
 from store import Actor, may_view
 from store.sessions import LONGEST_WAIT, PASSWORD, Tries
 
-_wanted_page = st.components.v2.component(
-    "memedex.wanted_page", js=javascript.component(Path(__file__).with_name("wanted_page.js"))
-)
+_wanted_page = javascript.mounted("wanted_page", script="shell/session/wanted_page.js")
 
 _REMOTE = "memedex.remote"  # this session was seen to come from another machine
 
@@ -188,12 +185,11 @@ _REMEMBERED = 30 * 86_400  # … and its seconds: its tries do not wait for thos
 
 tries = Tries()
 
-_HERE = Path(__file__).resolve().parent
-_password_form = st.components.v2.component(
-    "memedex.password",
-    html='<form class="memedex-password"></form>',
-    css=(_HERE / "password.css").read_text("utf-8"),
-    js=javascript.component(_HERE / "password.js"),
+_password_form = javascript.mounted(
+    "password",
+    '<form class="memedex-password"></form>',
+    script="shell/session/password.js",
+    style="shell/session/password.css",
 )
 
 

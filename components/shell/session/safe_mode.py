@@ -27,7 +27,6 @@ HIDDEN = "Hidden by safe mode"  # in place of a name
 _TICKER = "•••"
 _KEPT = ("token_address", "created_at", "created_at_is_import_time", "tags", "tags_categories", "unfit")
 _DETAIL = 10  # pixels of the longer side that are left
-_HERE = Path(__file__).resolve().parent
 
 _SAFE = {
     "label": "Safe mode",
@@ -40,11 +39,11 @@ _PRESENTER = {
     "title": "For a screen that others see: larger type, safe mode, no names of people, no passing messages",
 }
 
-_component = st.components.v2.component(
-    "memedex.safe_mode",
-    html='<div class="memedex-safe"></div>',
-    css=(_HERE / "safe_mode.css").read_text("utf-8"),
-    js=javascript.component(_HERE / "safe_mode.js"),
+_component = javascript.mounted(
+    "safe_mode",
+    '<div class="memedex-safe"></div>',
+    script="shell/session/safe_mode.js",
+    style="shell/session/safe_mode.css",
 )
 
 

@@ -6,7 +6,6 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from components.editor import assets as editor_assets
 from components.grid import grid
 from components.shell import javascript
 
@@ -32,7 +31,7 @@ def test_a_component_loads_its_module_and_the_browser_caches_it(client: TestClie
 
 
 def test_all_components_load_the_same_file_so_that_what_they_share_exists_once() -> None:
-    assert address_of(editor_assets.script()) == address_of(grid.script())
+    assert address_of(javascript.component("editor/js/main.js")) == address_of(grid.script())
 
 
 def test_modules_that_failed_to_load_are_requested_under_another_address(client: TestClient) -> None:
