@@ -58,4 +58,6 @@ def shown(name: str) -> str:
     """An untrusted name as one printable line of at most 200 characters."""
     name = name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
     readable = name.encode("utf-8", "replace").decode()  # a file name on disk need not be Unicode
+    if readable.isprintable():
+        return readable
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in readable)

@@ -28,9 +28,12 @@ from store.importing.names import (
     ASIDES,
     FILES,
     JSON_NOT_READ,
+    METADATA,
     NAMES,
     NOT_READ,
+    OF_ITS_COIN,
     OF_THE_FOLDER,
+    OTHER_SIZE,
     WHOLE,
 )
 from store.importing.pictures import (
@@ -67,7 +70,18 @@ _TITLES = {
     ".csv": "CSV table", ".tsv": "CSV table", ".jsonl": "JSON Lines", ".ndjson": "JSON Lines",
     ".parquet": "Parquet table",
 }  # fmt: skip
+_TEXTS = (".txt", ".caption")
 _EMPTY = "there is no coin in it"
+_CATEGORIES = {
+    "general",
+    "character",
+    "copyright",
+    "artist",
+    "species",
+    "series",
+    "meta",
+    "rating",
+}  # of tags
 _OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
 
 
@@ -134,6 +148,7 @@ class _Reading:
         self.unread: set[str] = set()  # broken files, which name pictures that cannot be known
         self.kind: FileKind | None = None  # of the file that is being read
         self.remarks: list[str] = []  # … which its first coin takes along
+        self.apart: dict[str, list[str]] = {}  # texts that lie elsewhere than their picture, or are called so
 
     def all(self) -> Iterator[Found]:
         lists = dict(self._token_lists())
@@ -168,8 +183,12 @@ class _Reading:
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
+        for name in rest:
+            picture = self.pictures.beside(name) if suffix(name) in _TEXTS and name not in self.used else None
+            if picture and name not in texts_beside(self.tree, picture):
+                self.apart.setdefault(picture, []).append(name)
         # Pictures say which texts are theirs.
-        for name in sorted(rest, key=lambda name: suffix(name) in (".txt", ".caption")):
+        for name in sorted(rest, key=lambda name: suffix(name) in _TEXTS):
             if name not in self.used and self.kinds[name] not in (".json", *tables.SUFFIXES):
                 found = self._archive(name) if self.kinds[name] in trees.ARCHIVES else self._other(name)
                 yield from self._guarded(name, found)
@@ -181,7 +200,7 @@ class _Reading:
             return ""
         # Sidecars and captions may be thousands; one of these that is something else is looked at when read.
         is_clear = end in (".json", *trees.ARCHIVES, *NOT_READ) or self.tree.is_picture(name)
-        if is_clear or (end in (".txt", ".caption") and self.pictures.beside(name)):
+        if is_clear or (end in _TEXTS and self.pictures.beside(name)):
             return end
         return trees.kind_of(self.tree.beginning(name), called=end)
 
@@ -381,6 +400,8 @@ class _Reading:
             return
         self.unread.discard(name)
         value = self._plainly(value, is_of_one=found is not None)
+        if known := next((said for keys, said in JSON_NOT_READ if len(keys) > 1 and _has(value, keys)), ""):
+            raise SideFile(known)
         if listed := shapes.entries(value):
             rows = list(islice(tables.listed(listed.rows), tables.MAX_ROWS + 1))
             yield from self._rows(name, rows, title=listed.title, encoding=encoding)
@@ -403,6 +424,9 @@ class _Reading:
                 if address := _address_in(name):
                     sidecar.setdefault("token_address", address)
                 if not reference and "token_address" not in sidecar:
+                    is_further = any(f"{folder_of(name)}/{one}.json" in self.tree.known for one in METADATA)
+                    if is_further and stem(name) not in METADATA:
+                        raise SideFile(OF_ITS_COIN) from error
                     raise
                 self._is(title, name, rows=[given], encoding=encoding)
                 yield without_picture(self.tree.item(name), str(error), sidecar, reference)
@@ -422,8 +446,12 @@ class _Reading:
 
     def _plainly(self, value: Any, *, is_of_one: bool) -> Any:
         """JSON without what only surrounds it, as e621's `post`, and captions by pictures' names as rows."""
+        if is_of_one and isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            return {"tags": value}
         if not isinstance(value, dict) or not value:
             return value
+        if is_of_one and value.keys() <= _CATEGORIES:
+            return {"tags": [tag for kind, of_kind in value.items() if kind != "rating" for tag in of_kind]}
         key, inner = next(iter(value.items()))
         if is_of_one and len(value) == 1 and isinstance(inner, dict) and not tables.counts_as(key):
             return inner
@@ -433,8 +461,9 @@ class _Reading:
 
     def _beside(self, picture: str) -> tuple[dict[str, Any], list[str]]:
         """What the texts beside a picture say, and what to say of them."""
-        fields, remarks = text_fields(self.tree, picture, holds=self.choices.texts)
-        self.used.update(texts := texts_beside(self.tree, picture))
+        texts = [*texts_beside(self.tree, picture), *self.apart.get(picture, ())]
+        fields, remarks = text_fields(self.tree, picture, texts, holds=self.choices.texts)
+        self.used.update(texts)
         if texts and self.kind:
             self.kind.tagged += "tags" in fields
             self.kind.captioned += "caption" in fields
@@ -443,6 +472,8 @@ class _Reading:
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)
         if self.tree.is_picture(name):
+            if is_logo(name) and _address_in(name) and name != self.pictures.logos(folder_of(name))[0]:
+                raise SideFile(OTHER_SIZE)
             self._is("picture", name)
             fields, remarks = self._beside(name)
             sidecar = _called(sidecar_of(fields), _name_from(name))
@@ -451,7 +482,7 @@ class _Reading:
             raise (SideFile if NOT_READ[kind] in ASIDES else BadSource)(NOT_READ[kind])
         elif ASIDE.fullmatch(name.rpartition("/")[2]):
             raise SideFile(OF_THE_FOLDER)
-        elif kind in (".txt", ".caption"):
+        elif kind in _TEXTS:
             raise BadSource(
                 "a text, but no picture here has its name; `import-captions` takes it for a coin here"
             )
@@ -510,15 +541,17 @@ def _path_of(row: Mapping[str, Any]) -> str:
 def _lack(value: Mapping[str, Any]) -> BadSource:
     """What a JSON object lacks to be a coin, or a list of them, or what it is instead."""
     for keys, known in JSON_NOT_READ:
-        if keys <= value.keys() or any(
-            isinstance(one, dict) and keys <= one.keys() for one in value.values()
-        ):
+        if _has(value, keys) or any(_has(one, keys) for one in value.values()):
             return SideFile(known)
     if any(value.get(key) for keys in NAMES.values() for key in keys):
         return BadSource("no picture: none in the import has the same name")
     if "tokens" in value:
         return BadSource(f'its "tokens" is no list: {_LISTS}')
     return BadSource(f"it has no name and no address of a coin, and is no list of coins: {_LISTS}")
+
+
+def _has(value: object, keys: set[str]) -> bool:
+    return isinstance(value, dict) and keys <= value.keys()
 
 
 def _label(row: dict[str, Any] | BadSource, word: str) -> str:

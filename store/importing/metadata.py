@@ -51,11 +51,14 @@ _FORMATS = (
     "%b %d %H:%M:%S %Y",
     "%b %d %H:%M:%S %z %Y",
 )
-_CHAINS = {  # as DexScreener, GeckoTerminal and others call them
-    "ethereum": 1, "eth": 1, "mainnet": 1, "optimism": 10, "bsc": 56, "bnb": 56, "binance-smart-chain": 56,
-    "solana": 101, "sol": 101, "polygon": 137, "polygon-pos": 137, "fantom": 250, "base": 8453,
-    "arbitrum": 42161, "arbitrum-one": 42161, "avalanche": 43114, "avax": 43114, "linea": 59144,
-    "blast": 81457,
+_CHAINS = {  # as DexScreener, GeckoTerminal, CoinGecko, Trust Wallet and others call them
+    "ethereum": 1, "eth": 1, "mainnet": 1, "optimism": 10, "optimistic-ethereum": 10, "cronos": 25,
+    "bsc": 56, "bnb": 56, "binance-smart-chain": 56, "smartchain": 56, "gnosis": 100, "xdai": 100,
+    "solana": 101, "sol": 101, "unichain": 130, "polygon": 137, "polygon-pos": 137, "matic": 137,
+    "sonic": 146, "fantom": 250, "zksync": 324, "worldchain": 480, "moonbeam": 1284, "mantle": 5000,
+    "base": 8453, "arbitrum": 42161, "arbitrum-one": 42161, "celo": 42220, "avalanche": 43114,
+    "avax": 43114, "avalanchec": 43114, "linea": 59144, "berachain": 80094, "blast": 81457,
+    "scroll": 534352,
 }  # fmt: skip
 IMPORT_TIME = "created_at_is_import_time"  # the sidecar's key for a coin that names no date of its own
 FILLED_IN = "filled_in"  # … for what was missing in a library of another program

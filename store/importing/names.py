@@ -124,7 +124,8 @@ COIN = "coin"  # the key of COCO's images under which our own export keeps the w
 # Texts for the whole caption, where nothing says which facet they are.
 WHOLE = (
     *("caption", "text", "captions", "comment", "txt", "prompt", "image_caption", "caption_text", "alt_text"),
-    *("blip_caption", "generated_caption", "long_caption", "sentence", "sentences"),
+    *("blip_caption", "generated_caption", "long_caption", "short_caption", "vlm_caption", "recaption"),
+    *("positive_prompt", "sentence", "sentences", "response"),
 )
 # What wraps a list of coins, the first that is there; without one of these, whatever holds rows.
 LISTS = ("tokens", "pairs", "coins", "included", "data", "items", "results", "result")
@@ -146,8 +147,8 @@ METADATA = ("info", "data", "metadata", "meta", "token", "coin")
 # What lies in folders of coins and says nothing of one coin: named, and no error.
 ASIDE = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|authors|changelog|contributing|code[-_]of[-_]conduct|security|citation"
-    r"|makefile|dockerfile|package(?:-lock)?|tsconfig)"
-    r"(?:[-_.][a-z]{2,3})?(?:\.(?:md|txt|rst|json|html|cff))?",
+    r"|makefile|dockerfile|package(?:-lock)?|tsconfig|requirements)"
+    r"(?:[-_.](?:[a-z]{2,3}|test))?(?:\.(?:md|txt|rst|json|html|cff))?",
     re.IGNORECASE,
 )
 DOCUMENT = "a document, which says nothing of one coin; `memory import-document` takes it"
@@ -155,6 +156,8 @@ PROGRAM = "a program or its settings, which say nothing of one coin"
 NUMBERS = "numbers of a model, which say nothing of one coin"
 ASIDES = (DOCUMENT, PROGRAM, NUMBERS)
 OF_THE_FOLDER = "a text about the folder, which says nothing of one coin"
+OF_ITS_COIN = "another file about the coin of its folder, which is not read"
+OTHER_SIZE = "the logo of its folder in another size"
 # What is known and not read, by its ending: what it is, and what to do.
 NOT_READ: dict[str, str] = {
     **dict.fromkeys(
@@ -165,10 +168,9 @@ NOT_READ: dict[str, str] = {
         (".xlsx", ".xls", ".ods", ".numbers"), "a spreadsheet, which is not read; save it as CSV"
     ),
     **dict.fromkeys((".mp4", ".webm", ".mov", ".mkv"), "a video, which is not read"),
+    **dict.fromkeys((".mp3", ".wav", ".ogg", ".flac", ".m4a", ".opus"), "a recording, which is not read"),
     **dict.fromkeys((".npz", ".npy", ".safetensors", ".pt", ".ckpt"), NUMBERS),
-    **dict.fromkeys(
-        (".rar", ".7z", ".xz", ".bz2", ".zst"), "an archive of a kind that is not opened; unpack it first"
-    ),
+    **dict.fromkeys((".rar", ".7z", ".zst"), "an archive of a kind that is not opened; unpack it first"),
     **dict.fromkeys(
         (".md", ".rst", ".pdf", ".html", ".docx", ".odt", ".pptx", ".epub"),
         DOCUMENT,
@@ -185,9 +187,7 @@ NOT_READ: dict[str, str] = {
             ".go",
             ".rs",
             ".sol",
-            ".yml",
-            ".yaml",
-            ".toml",
+            *(".yml", ".yaml", ".toml", ".ini", ".cfg", ".lock", ".tsx", ".jsx", ".snap"),
         ),
         PROGRAM,
     ),
@@ -205,6 +205,12 @@ JSON_NOT_READ: tuple[tuple[set[str], str], ...] = (
         "img2dataset's figures of a shard, which say nothing of one picture",
     ),
     ({"features", "splits"}, "Hugging Face's description of a dataset, which says nothing of one picture"),
+    (
+        {"media_type", "sample_fields"},
+        "FiftyOne's description of a dataset, which says nothing of one picture",
+    ),
+    ({"chain_name", "apis"}, "Cosmos's description of a chain, which says nothing of one coin"),
+    ({"chain_name", "versions"}, "Cosmos's description of a chain, which says nothing of one coin"),
     ({"features"}, "a description of a dataset, which says nothing of one picture"),
     ({"agents", "blocks"}, "agents of Letta, which say nothing of one coin; `adopt` takes them"),
 )

@@ -24,6 +24,9 @@ _LABELLED = re.compile(r"^/data/(?:upload/(?:\d+/)?|local-files/\?d=)")  # how L
 _UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")  # … and what it puts before the name of an upload
 _CONTENT = re.compile(r"(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{58,})(?:/\S*)?")
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
+_BOX = re.compile(
+    r"\d+(?: (?:0?\.\d+(?:e-\d+)?|[01](?:\.\d+)?)){4,}"
+)  # YOLO's: a class, and shares of the picture
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _LONG = 100  # signs, which a path hardly has and the smallest picture does
 
@@ -46,11 +49,13 @@ class Pictures:
         self._hex: dict[str, list[str]] = {}  # EVM addresses come in checksum case and in lower case
         self._endings: dict[tuple[str, ...], list[str]] = {}
         self._logos: dict[str, list[str]] = {}  # by folder
+        self._keys: dict[str, list[str]] = {}  # by what is before the first point, as WebDataset has them
         self._pictures = set(filter(is_picture, self._names.values()))
         for name in sorted(self._pictures):
             self._stems.setdefault(_composed(stem(name)), []).append(name)
             self._bare.setdefault(_composed(name).rpartition(".")[0] or _composed(name), name)
             self._inside.setdefault(folder_of(name), []).append(name)
+            self._keys.setdefault(_key(name), []).append(name)
             if is_logo(name):
                 self._logos.setdefault(folder_of(name), []).append(name)
             bare = stem(name).lower().rpartition(":")[2]
@@ -77,6 +82,8 @@ class Pictures:
         if not near and stem(name).lower() in METADATA:
             inside = self._inside.get(folder_of(name), [])
             near = self.logos(folder_of(name)) or (inside if len(inside) == 1 else [])
+        if not near and len(of_key := self._keys.get(_key(name), [])) == 1:
+            near = of_key
         return near[0] if near else alike[0] if len(alike) == 1 else None
 
     def logos(self, folder: str) -> list[str]:
@@ -144,6 +151,11 @@ class Pictures:
             if len(found) == 1 and (length == 2 or shared[parts[-1]] <= 1):
                 return found[0]
         return None
+
+
+def _key(name: str) -> str:
+    folder, _, own = _composed(name).rpartition("/")
+    return f"{folder}/{own.partition('.')[0]}"
 
 
 def _goodness(name: str) -> tuple[bool, bool, int, str]:
@@ -215,11 +227,13 @@ def texts_beside(tree: Tree, name: str) -> list[str]:
     return list(dict.fromkeys(tree.folded[path.lower()] for path in paths if path.lower() in tree.folded))
 
 
-def text_fields(tree: Tree, name: str, *, holds: Texts) -> tuple[dict[str, Any], list[str]]:
-    """The tags and the caption that the text files of this picture hold, and what to say of these files."""
+def text_fields(
+    tree: Tree, name: str, paths: Iterable[str], *, holds: Texts
+) -> tuple[dict[str, Any], list[str]]:
+    """The tags and the caption that these text files of a picture hold, and what to say of these files."""
     fields: dict[str, Any] = {}
     remarks = []
-    for path in texts_beside(tree, name):
+    for path in paths:
         try:
             text, encoding = read(tree.read(path, limit=MAX_TEXT_BYTES))
         except BadSource as error:
@@ -227,8 +241,14 @@ def text_fields(tree: Tree, name: str, *, holds: Texts) -> tuple[dict[str, Any],
             continue
         if encoding:
             remarks.append(read_as(path, encoding))
+        if (lines := text.split("\n")) and all(map(_BOX.fullmatch, filter(None, map(str.strip, lines)))):
+            remarks += [f"its text “{path}” is left out: it holds boxes"] if text.strip() else []
+            continue
         is_booru = path.lower() == f"{name}.txt".lower()
-        fields = parse_caption(text, holds=holds, fewest=1 if is_booru else _FEWEST) | fields
+        said = parse_caption(text, holds=holds, fewest=1 if is_booru else _FEWEST)
+        if said.keys() & fields.keys():
+            remarks.append(f"its text “{path}” is left out: another one is its {next(iter(said))} already")
+        fields = said | fields
     return fields, remarks
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from store.importing import tables
-from store.importing.metadata import address_in, chain_id, pictured, settle_dates, unwrapped
+from store.importing.metadata import address_in, chain_id, is_url, pictured, settle_dates, unwrapped
 from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
@@ -88,7 +88,7 @@ def _is_row(value: Any) -> bool:
     """Whether it is a coin or a picture with what is said of it, as an entry of a list may be."""
     if not isinstance(value, dict):
         return False
-    keys = set(map(plain, value))
+    keys = {plain(key) for key, one in value.items() if not is_url(one) or plain(key) not in _SAY}
     if keys & (_SAY | {plain(name) for name in FILES}):
         return True
     return bool(keys & _SHOW and pictured(value) is not None) or any(_is_row(value.get(key)) for key in INNER)
@@ -138,7 +138,8 @@ def _uncovered(row: Any, depth: int = 0) -> Any:
 
 
 def _are_objects(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+    """Whether nearly all values are objects: one that is not is a row that is refused."""
+    return isinstance(value, dict) and 2 * sum(isinstance(one, dict) for one in value.values()) > len(value)
 
 
 def _is_by_address(value: Any) -> bool:
@@ -183,8 +184,15 @@ def _by_number(value: Mapping[str, Any]) -> Rows:
     ]
 
 
+def _keyed(name: str, key: str | None, one: Any) -> Any:
+    """An object of a map with what its key says."""
+    return {name: key, **one} if isinstance(one, dict) else one
+
+
 def _is_kohya(value: Any) -> bool:
-    return _are_objects(value) and all(one.keys() & _KOHYA for one in value.values())
+    """Pictures of which some, that have neither a caption nor tags, may be empty."""
+    said = [one for one in value.values() if isinstance(one, dict) and one] if _are_objects(value) else []
+    return bool(said) and all(one.keys() & _KOHYA for one in said)
 
 
 def _is_captions(value: Any) -> bool:
@@ -239,6 +247,16 @@ def _coco(value: Mapping[str, Any]) -> Rows:
     return rows
 
 
+def _are_results(value: Any) -> bool:
+    """Captions by the number of a picture, with which COCO's files are called since 2017."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, dict) and {"image_id", "caption"} <= one.keys() for one in value)
+        and not any(name in value[0] for name in FILES)
+    )
+
+
 def _said(name: str, captions: list[str], tags: list[str], **more: Any) -> dict[str, Any]:
     """A picture's row with what is said of it."""
     said = {"caption": captions, "tags": list(dict.fromkeys(tags)), **more}
@@ -248,6 +266,26 @@ def _said(name: str, captions: list[str], tags: list[str], **more: Any) -> dict[
 def _is_fiftyone(value: Any) -> bool:
     samples = value.get("samples") if isinstance(value, dict) else None
     return isinstance(samples, list) and all(isinstance(one, dict) and "filepath" in one for one in samples)
+
+
+def _is_classified(value: Any) -> bool:
+    """FiftyOne's classifications: names of classes, and by picture their numbers."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("classes"), list)
+        and isinstance(value.get("labels"), dict)
+    )
+
+
+def _classified(value: Mapping[str, Any]) -> Rows:
+    names = dict(enumerate(value["classes"]))
+    return [
+        {
+            "file_name": picture,
+            "tags": [str(names.get(one, one)) for one in (said if isinstance(said, list) else [said])],
+        }
+        for picture, said in value["labels"].items()
+    ]
 
 
 def _fiftyone(value: Mapping[str, Any]) -> Rows:
@@ -285,7 +323,10 @@ def _is_labelled(value: Any) -> bool:
 
 
 def _labelled(value: Rows) -> Rows:
-    return [{**_picture_of(one["data"]), **_answers(one["annotations"])} for one in value]
+    return [
+        {**_picture_of(one["data"]), **(_answers(one["annotations"]) or _answers(one.get("predictions")))}
+        for one in value
+    ]
 
 
 def _picture_of(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,8 +355,8 @@ def _is_llava(value: Any) -> bool:
         and bool(value)
         and all(
             isinstance(one, dict)
-            and isinstance(one.get("image"), str)
-            and isinstance(one.get("conversations"), list)
+            and isinstance(one.get("image", one.get("images")), str | list)
+            and isinstance(one.get("conversations", one.get("messages")), list)
             for one in value
         )
     )
@@ -323,24 +364,29 @@ def _is_llava(value: Any) -> bool:
 
 def _llava(value: Rows) -> Rows:
     return [
-        {"file_name": one["image"], "caption": next((turn["value"] for turn in one["conversations"]
-         if isinstance(turn, dict) and turn.get("from") in ("gpt", "assistant")), "")}
-        for one in value
+        {"image" if isinstance(pictures, list) else "file_name": pictures, "caption": next((
+            turn.get("value", turn.get("content")) for turn in one.get("conversations", one.get("messages"))
+            if isinstance(turn, dict) and turn.get("from", turn.get("role")) in ("gpt", "assistant")), "")}
+        for one in value for pictures in [one.get("image", one.get("images"))]
     ]  # fmt: skip
 
 
 _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = (
     ("COCO annotations", _is_coco, _coco),
+    ("COCO results", _are_results,
+     lambda value: [{"file_name": f"{one['image_id']:0>12}", **one} for one in value]),
     ("FiftyOne dataset", _is_fiftyone, _fiftyone),
+    ("FiftyOne classifications", _is_classified, _classified),
     ("Label Studio export", _is_labelled, _labelled),
     ("LLaVA conversations", _is_llava, _llava),
     ("captions by picture", _are_pairs,
      lambda value: [{"file_name": name, "caption": said} for name, said in value]),
     ("JSON list", _is_list, _flat),
     ("coins by address", _is_by_address,
-     lambda value: [{"address": _address(key), **one} for key, one in value.items()]),
+     lambda value: [_keyed("address", _address(key), one) for key, one in value.items()]),
     ("coins by chain", _is_by_chain, _by_chain),
-    ("kohya's metadata", _is_kohya, lambda value: [{"file_name": key, **one} for key, one in value.items()]),
+    ("kohya's metadata", _is_kohya,
+     lambda value: [_keyed("file_name", key, one) for key, one in value.items()]),
     ("coins by id", lambda value: isinstance(value, dict) and _is_by_number(value), _by_number),
     ("captions by picture", _is_captions,
      lambda value: [{"file_name": key, "caption": one} for key, one in value.items()]),

@@ -7,12 +7,14 @@ import struct
 import tarfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from bz2 import BZ2File
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from gzip import GzipFile
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from itertools import islice
+from lzma import LZMAError, LZMAFile
 from pathlib import Path
 from posixpath import basename, splitext
 from tempfile import SpooledTemporaryFile
@@ -32,9 +34,13 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _LEFTOVERS = {"__macosx", "thumbs.db", "desktop.ini"}
 _REMOTE = {"http", "https", "ipfs", "ar", "data"}
 _LONGEST = 2000
-ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
-_GZIP = b"\x1f\x8b"
-_STARTS = ((b"PK\3\4", ".zip"), (_GZIP, ".gz"), (b"PAR1", ".parquet"))
+_PACKED: Mapping[bytes, Callable[[BinaryIO], BufferedIOBase]] = {  # by their first bytes
+    b"\x1f\x8b": lambda file: GzipFile(fileobj=file),
+    b"BZh": BZ2File,
+    b"\xfd7zXZ\0": LZMAFile,
+}
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
+_STARTS = ((b"PK\3\4", ".zip"), *((start, ".gz") for start in _PACKED), (b"PAR1", ".parquet"))
 _OTHER_KINDS = {
     *ARCHIVES, ".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".md", ".sqlite3", ".parquet",
 }  # fmt: skip
@@ -45,6 +51,7 @@ _OWN_SIZES = 3  # … or so many times what it takes itself, which no bomb needs
 MAX_RATIO = 200  # pictures hardly shrink; what shrinks a thousandfold is a bomb
 _SMALL = 10_000_000  # below this, no ratio does harm
 _CHUNK = 1_000_000
+_START = 6  # bytes that tell what packed a file
 _DAMAGE = (  # what reading a damaged archive raises
     *(BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError),
     *(zlib.error, struct.error),
@@ -478,11 +485,12 @@ def opened(source: Path | bytes, *, title: str, outer: Tree | None = None) -> It
         raise BadSource(f"it cannot be read: {error.strerror}") from error
     with file, ExitStack() as stack:
         plain: IO[bytes] = file
-        is_packed = file.read(len(_GZIP)) == _GZIP
-        if is_packed:
+        start = file.read(_START)
+        unpacked = next((opener for mark, opener in _PACKED.items() if start.startswith(mark)), None)
+        if unpacked:
             plain = stack.enter_context(SpooledTemporaryFile(_SMALL))
-            _unpack(file, plain)
-        yield _tree(plain, title=shown(title), outer=outer, is_packed=is_packed)
+            _unpack(file, plain, unpacked)
+        yield _tree(plain, title=shown(title), outer=outer, is_packed=unpacked is not None)
 
 
 def is_archive(name: str) -> bool:
@@ -490,17 +498,17 @@ def is_archive(name: str) -> bool:
     return suffix(name) in ARCHIVES
 
 
-def _unpack(packed: BinaryIO, plain: IO[bytes]) -> None:
+def _unpack(packed: BinaryIO, plain: IO[bytes], opener: Callable[[BinaryIO], BufferedIOBase]) -> None:
     size = _size(packed)
     packed.seek(0)
     try:
-        with GzipFile(fileobj=packed) as content:
+        with opener(packed) as content:
             budget = Budget(MAX_UNPACKED)
             while chunk := content.read(_CHUNK):
                 plain.write(chunk)
                 budget.spend(len(chunk))
                 _check_ratio(plain.tell(), size)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, LZMAError) as error:
         raise BadSource(f"the archive is damaged: {error}"[:200]) from error
 
 

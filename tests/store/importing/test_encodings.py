@@ -18,6 +18,7 @@ from tests.store.importing.files import import_folder, png
         ("개구리 코인.png", "cp949"),
         ("Монета.png", "cp866"),
         ("Лягушка.png", "cp1251"),
+        ("Собака", "cp1251"),
         ("币 🐸.png", "utf-8"),
     ],
 )

@@ -295,6 +295,23 @@ TWO = {"a.png": png(), "b.png": png("red")}
                      {"a": ("été", [])}, id="json in cp1252"),
         pytest.param({"samples.json": FIFTYONE}, {"a": ("a frog", ["frog"])}, id="fiftyone"),
         pytest.param({"project.json": LABEL_STUDIO}, {"a": ("a frog", ["frog"])}, id="label studio"),
+        pytest.param({"p.json": [{"data": {"image": "a.png"}, "annotations": [],
+                     "predictions": [{"result": [{"value": {"text": ["a frog"]}}]}]}]},
+                     {"a": ("a frog", [])}, id="label studio's predictions"),
+        pytest.param({"labels.json": {"classes": ["dog", "frog"], "labels": {"a": 1}}},
+                     {"a": ("", ["frog"])}, id="fiftyone's classes"),
+        pytest.param({"m.json": {"a": {"caption": "a frog"}, "b": {}}, **TWO},
+                     {"a": ("a frog", []), "b": ("", [])}, id="kohya with an empty one"),
+        pytest.param({"a.png.json": ["frog", "hat"]}, {"a": ("", ["frog", "hat"])}, id="a list of tags"),
+        pytest.param({"a.json": {"general": {"frog": 0.9}, "rating": {"safe": 1.0}}},
+                     {"a": ("", ["frog"])}, id="a tagger's scores"),
+        pytest.param({"m.json": [{"images": ["a.png", "b.png"], "messages": [
+                     {"role": "user", "content": "?"}, {"role": "assistant", "content": "frogs"}]}], **TWO},
+                     {"a": ("frogs", []), "b": ("frogs", [])}, id="llava with several pictures"),
+        pytest.param({"captions/a.txt": b"A frog sits."}, {"a": ("A frog sits.", [])}, id="texts apart"),
+        pytest.param({"c.in.png": png("red"), "c.txt": b"A frog sits."},
+                     {"a": ("", []), "c.in": ("A frog sits.", [])}, id="key of WebDataset"),
+        pytest.param({"a.txt": b"0 0.5 0.5 0.1 0.1\n1 0.1 .2 1 0\n"}, {"a": ("", [])}, id="boxes of YOLO"),
     ],
 )  # fmt: skip
 def test_pictures_come_with_the_captions_that_stand_beside_them(
@@ -367,6 +384,8 @@ def test_a_coins_folder_has_one_picture_whatever_it_is_called(
         ("00000_stats.json", {"count": 2, "successes": 2, "failed_to_download": 0}, "img2dataset's figures"),
         ("dataset_infos.json", {"default": {"features": {}}}, "a description of a dataset"),
         ("pond.af", {"agents": [{"name": "Ada's"}], "blocks": [{"label": "human"}]}, "agents of Letta"),
+        ("chain.json", {"chain_name": "x", "apis": {"rpc": [{"address": "https://x"}]}}, "of a chain"),
+        ("a.mp3", b"ID3", "a recording"),
         ("lonely.txt", b"a frog", "no picture here has its name"),
     ],
 )
@@ -377,7 +396,7 @@ def test_what_is_known_and_not_read_is_named(tmp_path: Path, name: str, content:
 
 
 def test_files_about_a_folder_are_named_and_are_no_error(tmp_path: Path) -> None:
-    about = ("README", "README.de.md", "LICENSE.txt", "package.json", "index.js", "latents.npz")
+    about = ("README", "README.de.md", "LICENSE.txt", "package.json", "index.js", "latents.npz", "yarn.lock")
     for name in about:
         written(tmp_path / "in", name, b'{"name": "lists"}')
     for name in ("Notice.png", "Notice.txt"):  # a coin that is called so
@@ -404,6 +423,35 @@ def test_a_path_says_address_and_chain_of_its_picture(tmp_path: Path) -> None:
     assert {(coin["token_name"], coin["token_address"], coin["chainId"]) for coin in coins} == {
         ("Frog", EVM.lower(), 56), (EVM, EVM.lower(), 8453),
     }  # fmt: skip
+
+
+def test_a_folder_called_by_an_address_has_one_logo_in_several_sizes(tmp_path: Path) -> None:
+    for size in ("24", "48", "128"):
+        written(tmp_path, f"assets/smartchain/{EVM}/logo_{size}.png", png())
+    for number in range(2):
+        written(tmp_path, f"pack/image{number}.png", png(("red", "blue")[number]))
+    found = [*candidates([tmp_path])]
+    coins = [one for one in found if isinstance(one, Candidate)]
+    assert [Path(str(one.picture)).name for one in coins] == ["logo_128.png", "image0.png", "image1.png"]
+    assert (coins[0].sidecar["token_address"], coins[0].sidecar["chainId"]) == (EVM.lower(), 56)
+    assert {one.reason for one in found if isinstance(one, Passed)} == {
+        "the logo of its folder in another size"
+    }
+
+
+def test_a_further_file_in_a_coins_folder_is_named_and_is_no_error(tmp_path: Path) -> None:
+    for name, content in {"data.json": {**FROG, "address": SOLANA}, "mismatches.json": FROG}.items():
+        written(tmp_path, f"FROG/{name}", content)
+    written(tmp_path, "FROG/logo.png", png())
+    coin, further = candidates([tmp_path])
+    assert isinstance(coin, Candidate)
+    assert (type(further), further.item.rpartition("/")[2]) == (Passed, "mismatches.json")
+
+
+def test_a_value_of_a_map_that_is_no_object_costs_itself_alone(tmp_path: Path) -> None:
+    coins = {SOLANA: {**FROG, "logoURI": LOGO}, OTHER: None, EVM: {**FROG, "logoURI": LOGO}}
+    found = [*candidates([written(tmp_path / "in", "coins.json", coins)])]
+    assert [type(one) for one in found] == [RemoteLogo, Refusal, RemoteLogo]
 
 
 def test_an_address_that_a_map_has_twice_costs_no_other_coin(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Names of files, and files in folders and archives."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import stat
 import struct
@@ -271,7 +273,16 @@ def tarred(files, mode="w"):
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(("name", "mode"), [("00000.tar", "w"), ("00000.tar.gz", "w:gz"), ("X.TGZ", "w:gz")])
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("00000.tar", "w"),
+        ("00000.tar.gz", "w:gz"),
+        ("X.TGZ", "w:gz"),
+        ("a.tar.xz", "w:xz"),
+        ("a.bz2", "w:bz2"),
+    ],
+)
 def test_a_shard_of_webdataset_is_read_as_a_folder(tmp_path, name, mode):
     caption = json.dumps({"caption": "a frog", "url": "https://example.org/frog.png"}).encode()
     shard = tarred({"000.png": png(), "000.txt": b"a frog", "000.json": caption, "../001.png": png()}, mode)
@@ -292,8 +303,11 @@ def test_a_packed_list_is_read_as_the_list(tmp_path):
     assert [coin.sidecar["ticker"] for coin in coins] == ["FROG"]
 
 
-def test_a_packed_bomb_is_refused(tmp_path):
-    (tmp_path / "coins.json.gz").write_bytes(gzip.compress(bytes(50_000_000)))
+@pytest.mark.parametrize(
+    ("end", "packed"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)]
+)
+def test_a_packed_bomb_is_refused(tmp_path, end, packed):
+    (tmp_path / f"coins.json.{end}").write_bytes(packed(bytes(50_000_000)))
     coins, refused = split_results(candidates([tmp_path]))
     assert not coins
     assert "as only a bomb does" in str(refused)
