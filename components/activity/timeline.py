@@ -13,7 +13,7 @@ from components.activity import jobs
 from components.memory import open_memory
 from components.memory.kinds import KINDS
 from components.shell import format
-from components.shell.page import forms, local_time, streamlit_style, thumbnails
+from components.shell.page import forms, local_time, streamlit_style, tables, thumbnails
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, Reversal, sentence
@@ -110,15 +110,12 @@ def table(library: Library, memory: Memory | None, filter: history.AuditFilter) 
     if not total:
         st.info("Nothing in this time line. Clear its filters.", icon=":material/search_off:")
         return
-    pages = -(-total // _PER_PAGE)
-    page = 1
     with st.container(horizontal=True, vertical_alignment="center"):
         what = "decision or job", "decisions and jobs"
         st.caption(f"{format.counted(total, *what)} · times in {local_time.zone_name()}")
-        if pages > 1:
-            if st.session_state.get("history_page", 1) > pages:
-                st.session_state["history_page"] = pages
-            page = st.pagination(pages, key="history_page", bind="query-params", max_visible_pages=5)
+        page = tables.page_number(
+            total, _PER_PAGE, key="history_page", bind="query-params", max_visible_pages=5
+        )
     for one in _page(library, memory, filter, finished, page - 1):
         if isinstance(one, Job):
             jobs.line(library, one)

@@ -12,7 +12,7 @@ from components.grid.actions import CAPTION, LIKE
 from components.grid.cards import Mark
 from components.grid.grid import show_cards
 from components.shell import format
-from components.shell.page import views
+from components.shell.page import tables, views
 from components.shell.session import resources
 from store import Library, MemedexError, Record
 from store.captioning import CaptionFinding, checkup
@@ -65,8 +65,7 @@ def show(library: Library) -> None:
         st.caption("Pictures are compared, and tokens counted, once the model is ready.")
     elif settings().search == "server":
         st.caption("Captions are not compared with pictures while a server is searched (MEMEDEX_SEARCH).")
-    pages = -(-len(found[kind]) // _PER_PAGE)
-    page = st.pagination(pages, key=f"{_KIND}-page-{kind}", width=250) if pages > 1 else 1
+    page = tables.page_number(len(found[kind]), _PER_PAGE, key=f"{_KIND}-page-{kind}", width=250)
     st.caption(_LABELS[kind][1])
     some = found[kind][(page - 1) * _PER_PAGE : page * _PER_PAGE]
     rows = [_row(library, finding) for finding in some]
@@ -153,8 +152,7 @@ def _by_fit(library: Library) -> None:
             help="The cosine of picture and captions, in standard deviations above what this picture reaches "
             "with the captions of other coins, and these captions with the pictures of other coins.",
         )
-        pages = -(-len(found) // _CARDS)
-        page = st.pagination(pages, key="page", bind="query-params", width=250) if pages > 1 else 1
+        page = tables.page_number(len(found), _CARDS, key="page", bind="query-params", width=250)
     fits = {one.address: one for one in found[(page - 1) * _CARDS : page * _CARDS]}
     show_cards(
         "suspicious",

@@ -148,15 +148,12 @@ def _conversation(memory: Memory, session: str) -> None:
     conversation(messages, title=next((one["title"] for one in about if one["title"]), session))
 
 
-def _page(kind: str, total: int, *, what: str = "") -> int:
-    pages, key = max(1, -(-total // _PER_PAGE)), f"page_{kind}"
-    if st.session_state.get(key, 1) > pages:  # deleted away, or an old link
-        st.session_state[key] = pages
+def _page(kind: str, total: int, *, what: str = "", per_page: int = _PER_PAGE) -> int:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(what or counted(kind, total), width="stretch")
-        if pages == 1:
-            return 1
-        return st.pagination(pages, key=key, bind="query-params", max_visible_pages=5)
+        return tables.page_number(
+            total, per_page, key=f"page_{kind}", bind="query-params", max_visible_pages=5
+        )
 
 
 def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
@@ -249,16 +246,7 @@ def _events(memory: Memory, *, session: str | None, projects: list[str] | None) 
         until=until.isoformat() if until else None,
     )  # fmt: skip
     total = memory.transcripts.count_events(filter)
-    pages = max(1, -(-total // _EVENTS_PER_PAGE))
-    if st.session_state.get("page_events", 1) > pages:
-        st.session_state["page_events"] = pages
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(format.counted(total, "event"), width="stretch")
-        page = (
-            st.pagination(pages, key="page_events", bind="query-params", max_visible_pages=5)
-            if pages > 1
-            else 1
-        )
+    page = _page(EVENTS, total, what=format.counted(total, "event"), per_page=_EVENTS_PER_PAGE)
     rows = memory.transcripts.find_events(
         filter, offset=(page - 1) * _EVENTS_PER_PAGE, limit=_EVENTS_PER_PAGE
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from components.memory.kinds import KINDS, counted, text_of
 from components.memory.markup import line, listed
 from components.shell import format
-from components.shell.page import forms, job_bar
+from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import resources
 from store import MemedexError, Memory
@@ -43,14 +43,12 @@ def _pairs(memory: Memory, kind: str, pairs: Sequence[DuplicatePair]) -> None:
     if not pairs:
         st.caption(f"No two {KINDS[kind].many} have a cosine of {NEARLY} or more.")
         return
-    pages, page = -(-len(pairs) // _SHOWN), 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f"{format.counted(len(pairs), 'pair')} with a cosine of {NEARLY} or more, the most alike first.",
             width="stretch",
         )
-        if pages > 1:
-            page = st.pagination(pages, key=f"pairs_{kind}", max_visible_pages=5)
+        page = tables.page_number(len(pairs), _SHOWN, key=f"pairs_{kind}", max_visible_pages=5)
     for pair in pairs[(page - 1) * _SHOWN : page * _SHOWN]:
         rows = memory.entries(kind).rows([pair.one, pair.other])
         with st.container(border=True, gap="xsmall"):

@@ -1,4 +1,4 @@
-"""Tables of a page: pandas frames with typed columns, and the same as CSV."""
+"""Tables and lists of a page: pandas frames with typed columns, the same as CSV, and numbers of pages."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,6 +31,14 @@ def show(
 
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     return st.dataframe(frame, hide_index=True, alt=alt, column_config=columns, **more)
+
+
+def page_number(total: int, per_page: int, *, key: str, **more: Any) -> int:
+    """The page of a list that is shown, from 1, by `st.pagination` with `more` if it has several."""
+    pages = max(1, -(-total // per_page))
+    if st.session_state.get(key, 1) > pages:  # deleted away, or an old link
+        st.session_state[key] = pages
+    return st.pagination(pages, key=key, **more) if pages > 1 else 1
 
 
 def moment(at: float) -> datetime | None:
