@@ -37,13 +37,10 @@ def start(
         actor=actor,
         decision=decision,
         options={
-            "prompt": prompt,
-            "addresses": list(addresses),
-            "model": model,
-            "budget": budget,
+            "prompt": prompt, "addresses": list(addresses), "model": model, "budget": budget,
             "pictures": pictures,
         },
-    )
+    )  # fmt: skip
 
 
 def retry(jobs: Jobs, job: Job) -> None:
@@ -51,15 +48,7 @@ def retry(jobs: Jobs, job: Job) -> None:
     if job.can_resume:
         jobs.resume(job.id)
         return
-    options = job.options
-    start(
-        jobs,
-        options["prompt"],
-        options["addresses"],
-        model=options["model"],
-        budget=options["budget"],
-        pictures=options["pictures"],
-    )
+    start(jobs, **job.options)
     jobs.dismiss(job.id)
 
 
