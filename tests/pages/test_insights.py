@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.insights import figures, numbers, spread
+from components.insights import content, figures, spread
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.evaluation import evaluation, similarity
@@ -119,7 +119,7 @@ def test_numbers_that_came_with_coins_are_drawn_by_tier_and_against_each_other(l
     ],
 )
 def test_classes_of_numbers_have_round_limits(values: list[float], found: list[float]) -> None:
-    assert numbers.limits(values) == found
+    assert content.limits(values) == found
 
 
 def test_bars_of_what_the_line_asks_for_lead_to_its_coins(library: Library) -> None:

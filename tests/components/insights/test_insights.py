@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from components.insights import reviewing
+from components.insights import insights
 from components.shell.page import local_time
 from store.catalog.history import AuditFilter
 from store.library import Library
@@ -15,7 +15,7 @@ from tests.pages.conftest import opened, words
 
 def test_decisions_are_counted_by_kind_and_approvals_as_a_share(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    drawn = reviewing.by_kind(audit.decisions_by_day(library, AuditFilter()))
+    drawn = insights.by_kind(audit.decisions_by_day(library, AuditFilter()))
     assert sum(count for _, _, count in drawn) == library.log.count()
     assert {kind: count for _, kind, count in drawn} == {
         "Approved": 1,
@@ -23,7 +23,7 @@ def test_decisions_are_counted_by_kind_and_approvals_as_a_share(library: Library
         "Promoted": 1,
         "Rejected": 1,
     }
-    [(_, share, text)] = reviewing.approval(audit.reviews_by_day(library, AuditFilter()))
+    [(_, share, text)] = insights.approval(audit.reviews_by_day(library, AuditFilter()))
     assert (share, text) == (5 / 6, "83% approved\n5 of 6 coins")
 
 
