@@ -10,26 +10,34 @@ Chromium. Prints Markdown tables. Needs `requirements-test.txt`.
 import argparse
 import asyncio
 import json
+import os
 import random
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
 
 import httpx
+from playwright.async_api import Page, async_playwright
 
-from bench.dashboard import Server, serve
-from bench.load_browsers import Browsers
-from bench.load_library import prepared
+from bench.dashboard import ARGUMENTS, CLOCK, HEIGHT, WIDTH, Server, chromium, serve
+from bench.library import Instant
 from bench.load_session import GRID, HEADERS, Session
 from bench.measuring import machine, memory, print_table, spread
+from bench.pending import queue
 from store.catalog.filters import Filter
-from store.runtime import open_reader
+from store.embedding import open_embedder
+from store.runtime import open_library, open_reader
 
 _PAGES = ("review", "approved", "captions", "search", "")  # of tabs that are only looked at
 _WORDS = ("frog", "moon dog", "sad robot", "golden pizza", "royal ape", "tiny rocket")
 _SETTLED = 15.0  # seconds before an idle measurement begins
+MODEL = "offline"
+_BATCH = 500
+_PACE = 0.5  # seconds between two keys
+_PATIENT = 180_000  # ms
 
 
 @dataclass
@@ -86,7 +94,7 @@ class Load:
         self.figures.idle = 100 * (self.server.seconds_used() - used) / seconds
         self._remember(f"{self.options.sessions} tabs")
 
-    async def _work(self, browsers: Browsers) -> None:
+    async def _work(self, browsers: "Browsers") -> None:
         workers = self.options.workers
         reviewing = [await self._open("review") for _ in range(workers)]
         searching = [await self._open("search", f"q={self._words()}") for _ in range(workers)]
@@ -226,3 +234,85 @@ def _times(times: list[float]) -> str:
 
 if __name__ == "__main__":
     main()
+
+
+def prepared(root: Path, size: int) -> Path:
+    """A library of so many coins; made once, as files that are imported on opening."""
+    mark = root / f"load-{size}"
+    if mark.exists():
+        return root
+    os.environ["MEMEDEX_EMBEDDER"] = MODEL
+    queue(root, size, compares=False)
+    _write_captions(root, size)
+    with open_library(root, embedder=Instant(named=open_embedder(MODEL))) as library:
+        pending = [record.address for record in library.find(Filter(tier="pending"))]
+        chosen = [address for address in pending if int(address[-32:], 16) % 2]
+        for start in range(0, len(chosen), _BATCH):
+            library.approve(chosen[start : start + _BATCH])
+            library.promote(chosen[start : start + _BATCH])
+        library.approve(sorted(set(pending) - set(chosen))[:100])  # for drafts of captions
+        library.duplicates.examine()  # so that a measurement finds no work in the background
+    mark.touch()
+    return root
+
+
+def _write_captions(root: Path, size: int) -> None:
+    """Captions for the coins that will be promoted, as a person outside the program would write them."""
+    for number in range(1, size, 2):
+        path = root / "memecoins" / "pending" / f"local-{number:032x}.json"
+        sidecar = json.loads(path.read_text())
+        words = f"{sidecar['token_name']} with {' and '.join(sidecar['tags'])}"
+        sidecar["caption"] = {"entity": words, "context": f"a joke about {words}", "visual": "flat colours"}
+        path.write_text(json.dumps(sidecar))
+
+
+class Browsers:
+    """So many tabs on the review page, each in a profile of its own."""
+
+    def __init__(self, url: str, count: int) -> None:
+        self._url, self._count = url, count
+        self._pages: list[Page] = []
+
+    async def __aenter__(self) -> Self:
+        self._playwright: Any = await async_playwright().start()
+        self._browser = await self._playwright.chromium.launch(executable_path=chromium(), args=[*ARGUMENTS])
+        for _ in range(self._count):
+            context = await self._browser.new_context(
+                viewport={"width": WIDTH, "height": HEIGHT},
+                reduced_motion="reduce",  # drawn without a GPU, moving cards cost the server's cores
+            )
+            context.set_default_timeout(_PATIENT)
+            page = await context.new_page()
+            await page.goto(f"{self._url}/review")
+            await page.wait_for_selector(".card.loaded")
+            self._pages.append(page)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._browser.close()
+        await self._playwright.stop()
+
+    async def review(self, seconds: float) -> tuple[list[float], list[str]]:
+        """Approve twice a second in every tab: seconds until each was durable, and the coins decided on.
+
+        Each tab begins at another card, because all show the same page.
+        """
+        tabs = [self._review(page, at, seconds) for at, page in enumerate(self._pages)]
+        found = await asyncio.gather(*tabs)
+        return [one for times, _ in found for one in times], [key for _, keys in found for key in keys]
+
+    async def _review(self, page: Page, at: int, seconds: float) -> tuple[list[float], list[str]]:
+        await page.eval_on_selector(".memedex-grid", CLOCK)
+        for _ in range(at):
+            await page.keyboard.press("ArrowRight")
+        end, keys = time.monotonic() + seconds, []
+        while (now := time.monotonic()) < end:
+            card = page.locator(".card.at")
+            if await card.count():
+                keys.append(await card.first.get_attribute("data-address"))
+                await page.keyboard.press("a")
+            await asyncio.sleep(max(0.0, now + _PACE - time.monotonic()))
+        await page.wait_for_function("() => !undecided()")
+        measured = await page.evaluate("measured")
+        times = [one["durable"] / 1_000 for one in measured if one["durable"] is not None]
+        return times, [key for key in keys if key]
