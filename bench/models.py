@@ -122,14 +122,21 @@ def described(folder: Path, rows: list[tuple[str, str, str]]) -> None:
         print_row("keyword, a picture described with it", len(keywords), share(np.array(hits)), "")
 
 
+def names(folder: Path) -> dict[Path, str]:
+    """The folder's pictures, and the words of their files' names."""
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".jpg", ".png", ".webp"))
+    return {
+        path: " ".join(re.sub(r"\d+$", "", path.stem).replace("_", " ").split()).lower() for path in paths
+    }
+
+
 def named(folder: Path) -> None:
     """Print how often a file's name, without figures, finds one of its pictures."""
-    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".jpg", ".png", ".webp"))
-    names = [" ".join(re.sub(r"\d+$", "", path.stem).replace("_", " ").split()).lower() for path in paths]
+    paths, words = zip(*names(folder).items(), strict=True)
     meaning, _ = Vision().embed([kept(path) for path in paths])
-    asked = sorted(set(names))
+    asked = sorted(set(words))
     similar = MiniLM().embed(asked) @ meaning.T
-    own = np.array([[name == one for name in names] for one in asked])
+    own = np.array([[name == one for name in words] for one in asked])
     ranks = (similar > np.where(own, similar, -2).max(axis=1, keepdims=True)).sum(axis=1)
     print()
     print_head(f"a name finds its picture, of {len(paths)}", "queries", "first 5", "first 10")

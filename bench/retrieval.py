@@ -104,6 +104,10 @@ def documents(memory: Memory) -> None:
         for name, order in ORDERS.items():
             ranks = [_rank(order(hits), phrase) for phrase, hits in chosen]
             print(_line(name, ranks))
+    unrelated = [question for content, _, question in table(SETS[0]) if question and not content]
+    answers_of = [memory.documents.search(question, n=5) for question in unrelated]
+    false = sum(any("near_miss" not in hit for hit in hits) for hits in answers_of)
+    print(f"{false} of {len(unrelated)} unrelated questions have an answer")
 
 
 def memories(memory: Memory, name: str) -> None:
