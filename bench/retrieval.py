@@ -89,9 +89,11 @@ def documents(memory: Memory) -> None:
         if row not in held:
             print(f"no passage holds {row[1]!r} of {row[0]}")
     print(f"{len(known)} documents, {len(texts)} passages, {len(held)} questions over all of them")
-    best = memory.documents.entries.best
-    answers = [(_plain(row[1]), best(row[2], n=100)) for row in held]
-    within = [(_plain(row[1]), best(row[2], n=100, where={"protocol": row[0]})) for row in held]
+    entries = memory.documents.entries
+    answers = [(_plain(row[1]), fusion.best(entries, row[2], n=100)) for row in held]
+    within = [
+        (_plain(row[1]), fusion.best(entries, row[2], n=100, where={"protocol": row[0]})) for row in held
+    ]
     for group, chosen in (
         ("all", answers),
         ("open", of_open := [one for one, row in zip(answers, held, strict=True) if row[0] not in _PDFS]),
@@ -121,7 +123,7 @@ def memories(memory: Memory, name: str) -> None:
         elif question:
             unrelated.append(question)
     entries = memory.memories.entries
-    ranked = [(content, entries.best(question, n=60)) for content, question in right]
+    ranked = [(content, fusion.best(entries, question, n=60)) for content, question in right]
     print(
         f"{name}: {entries.count()} memories, {len(ranked)} paraphrases, {len(unrelated)} unrelated questions"
     )

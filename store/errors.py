@@ -31,7 +31,7 @@ MemedexError
 │   ├── ProviderBusy
 │   └── ProviderRefuses
 ├── BudgetSpent
-└── InvalidInput, UnknownEntry   of the text memory: store/memory/engine/errors.py
+└── InvalidInput, UnknownEntry   of the text memory: store/memory/engine/inputs.py
 
 ChromaBehind (UserWarning)          a warning, since nothing is lost
 

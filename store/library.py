@@ -10,7 +10,8 @@ from store.captions.caption_text import Replacement
 from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS
 from store.catalog.undo import Undo
-from store.chroma.follower import ChromaFollower
+from store.chroma.follower import ChromaFollower, FollowedByChroma
+from store.disk.sqlite import SqliteFile
 from store.embedding import embedding_cache, reembed
 from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import ModelVectors
@@ -33,7 +34,7 @@ from store.writing.transitions import Move, Note, Obstacle, RecordReversal, Tran
 from store.writing.trash import Trash
 
 
-class Library(Reader):
+class Library(Reader, FollowedByChroma):
     """Every change of a library's records is one of these verbs, and can be undone.
 
     If opened for reading, or used by a viewer, each raises ReadOnly. Each takes the id of its `decision`,
@@ -392,24 +393,8 @@ class Library(Reader):
                 embedding_cache.delete_vectors(db, found, actor=actor or self.actor_name)
         return found
 
-    def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
-        return self._follower is None or self._follower.wait(timeout)
-
-    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
-        """As `ChromaFollower.follow`; "" while another process writes."""
-        return self._follower.follow(progress, patience=patience) if self._follower else ""
-
-    def check_chroma(self) -> list[str]:
-        """Differences between Chroma and the catalog, one sentence each; none if another process writes."""
-        self.catalog.actor.check_login()
-        return self._follower.check() if self._follower else []
-
-    def rebuild_chroma(self) -> None:
-        """Rebuild Chroma from the catalog's vectors; needs no model."""
-        self.catalog.check_writable()
-        if self._follower:
-            self._follower.rebuild()
+    def _led(self) -> tuple[SqliteFile, ChromaFollower | None]:
+        return self.catalog, self._follower
 
     def apply_external_edits(self) -> None:
         """Finish interrupted operations, then apply edits that were made to the files outside the program."""

@@ -47,13 +47,12 @@ store/backup store/evaluation store/showcase
 store/memory/values
 store/memory/reference_names
 store/memory/memory
-store/memory/asking store/memory/searching
 store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory/context
 store/memory
-store/memory/opened store/memory/maintainer
+store/memory/opened
 store/memory/chroma_source store/memory/kinds
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories
 store/memory/text

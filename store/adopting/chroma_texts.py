@@ -31,8 +31,7 @@ from store.errors import CatalogDamaged, MemedexError
 from store.memory.engine.foreign import TIMES, as_vector, moment, time_of
 from store.memory.engine.inputs import as_json, checked_text
 from store.memory.memory import Memory
-from store.memory.story.lore import TIMES_OF_LORE
-from store.memory.story.worlds import LARGEST, World, parse_world
+from store.memory.story.lore import LARGEST, TIMES_OF_LORE, World, parse_world
 from store.outcome import Refusal
 from store.progress import Progress, batches
 

@@ -33,7 +33,7 @@ from store.importing import encodings, tables
 from store.importing.metadata import settle_dates
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.foreign import keep_fields, kept_fields
-from store.memory.exporting import notes
+from store.memory import exporting
 from store.memory.memory import Memory
 from store.memory.transcripts import markdown
 from store.outcome import Refusal
@@ -349,15 +349,15 @@ def _has_known(adoption: Adoption, change: MemoryChange, entry: Entry) -> bool:
     row = change.row("memories", id)
     if row is None:
         return False
-    given, here = (notes.hash_of(one["content"], json.loads(one["tags"])) for one in (new, row))
+    given, here = (exporting.hash_of(one["content"], json.loads(one["tags"])) for one in (new, row))
     metadata = kept_fields(change.db, change.kind, [id]).get(id, {})
     if given == here:
         adoption.report.present.append(id)
-    elif here not in (entry.metadata.get("from"), metadata.get(notes.HASH)):
+    elif here not in (entry.metadata.get("from"), metadata.get(exporting.HASH)):
         adoption.refuse(id, _CHANGED_TWICE)
     else:
         change.upsert({**row, "content": new["content"], "tags": new["tags"]})
-        keep_fields(change, id, {**metadata, **_kept(entry), notes.HASH: given})
+        keep_fields(change, id, {**metadata, **_kept(entry), exporting.HASH: given})
         adoption.report.taken.append(id)
     adoption.progress.done += 1
     return True
@@ -371,16 +371,16 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
     for file in files:
         place = file.relative_to(root).as_posix()
         try:
-            note = notes.read(encodings.read(read_regular(file, limit=_LARGEST_NOTE))[0], name=file.stem)
+            note = exporting.read_note(encodings.read(read_regular(file, limit=_LARGEST_NOTE))[0], name=file.stem)
             id = note.id or f"note-{sha256(place.encode()).hexdigest()[:16]}"
-            given = {"tags": [*note.tags], "created_at": note.created, **note.more, notes.NOTE: place}
+            given = {"tags": [*note.tags], "created_at": note.created, **note.more, exporting.NOTE: place}
             saved = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
             entry = memory_entry(id, note.text, given, saved)
         except (OSError, ValueError, BadSource) as error:
             yield Refusal(place, str(error))
         else:
-            said = notes.hash_of(entry.row["content"], json.loads(entry.row["tags"]))
-            entry.metadata = {**note.more, notes.NOTE: place, notes.HASH: said}
+            said = exporting.hash_of(entry.row["content"], json.loads(entry.row["tags"]))
+            entry.metadata = {**note.more, exporting.NOTE: place, exporting.HASH: said}
             if note.hash:
                 entry.metadata["from"] = note.hash
             yield entry

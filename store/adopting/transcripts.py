@@ -29,8 +29,7 @@ from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.vectors import UNKNOWN
 from store.memory.memory import Memory
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
-from store.memory.text.token_chunks import chunk_text
-from store.memory.text.tokens import count_tokens
+from store.memory.text.tokens import chunk_text, count_tokens
 from store.memory.transcripts import events
 from store.memory.transcripts.files import project_of
 from store.memory.transcripts.intake import facts_id

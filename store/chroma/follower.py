@@ -403,6 +403,35 @@ class ChromaFollower:
                 self.wake()  # it was ended for a caller who could not wait: not its fault
 
 
+class FollowedByChroma:
+    """The verbs about Chroma of what it follows. They do nothing where another process leads Chroma."""
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
+        return (follower := self._led()[1]) is None or follower.wait(timeout)
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" where another process leads it."""
+        return follower.follow(progress, patience=patience) if (follower := self._led()[1]) else ""
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and SQLite, one sentence each; none where another process leads it."""
+        database, follower = self._led()
+        database.actor.check_login()
+        return follower.check() if follower else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from SQLite's vectors; needs no model. Raises ReadOnly if opened for reading."""
+        database, follower = self._led()
+        database.check_writable()
+        if follower:
+            follower.rebuild()
+
+    def _led(self) -> tuple[SqliteFile, ChromaFollower | None]:
+        """The database that Chroma follows, and what leads Chroma in this process."""
+        raise NotImplementedError
+
+
 def warn_behind(lag: str) -> None:
     """Warn the caller who closes a library or memory that Chroma is behind; "": it is not."""
     if lag:

@@ -19,10 +19,10 @@ from store.chroma.follower import BATCH, Closable
 from store.chroma.place import collections_at
 from store.chroma.process import ChromaProcess
 from store.embedding.active_model import without_version
+from store.memory.engine.database import Places
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.places import Places
 from store.memory.engine.vectors import install, joined
 from store.memory.kinds import KINDS
 

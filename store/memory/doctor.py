@@ -10,10 +10,9 @@ from store.catalog.checksums import WrongChecksum
 from store.chroma.place import is_there
 from store.disk.aside import KEPT
 from store.disk.lock import WriterLock
-from store.memory.engine import former_files, salvage
-from store.memory.engine.database import SUMMED, Database, bring_copy_up_to_date
+from store.memory.engine import salvage
+from store.memory.engine.database import SUMMED, Database, Places, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
-from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new, is_outdated
 from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.kinds import KINDS
@@ -74,13 +73,13 @@ def salvage_damaged(root: Path) -> list[str]:
     Only while nothing has them open. Raises LibraryInUse while another process keeps the memory.
     """
     places = Places(root.resolve())
-    broken = [path for kind in KINDS if former_files.is_damaged(path := places.former(kind.file))]
+    broken = [path for kind in KINDS if salvage.is_damaged(path := places.former(kind.file))]
     if not broken and not salvage.is_needed(places.database):
         return []
     lock = WriterLock(places.lock)
     lock.acquire()
     try:
-        said = [former_files.mend(path) for path in broken]
+        said = [salvage.mend(path) for path in broken]
         return said + ([salvage.salvage(places.database)] if salvage.is_needed(places.database) else [])
     finally:
         lock.release()

@@ -11,11 +11,10 @@ from store.disk.lock import WriterLock
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory import memories
 from store.memory.documents import schema
-from store.memory.engine import former_files, salvage
-from store.memory.engine.database import Database
+from store.memory.engine import salvage
+from store.memory.engine.database import Database, Places
 from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.places import Places
 from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
 
@@ -50,11 +49,11 @@ class OpenedKinds(dict[str, Entries]):
         try:
             if writable:
                 salvage.restore_if_lost(places.database)
-                former_files.take_over(places, KINDS, disk=disk or Disk(), lock=lock)
+                salvage.take_over(places, KINDS, disk=disk or Disk(), lock=lock)
             self.database = Database(places.database, disk=disk or Disk(), writable=writable)
             if lock and lock.is_held:
-                former_files.note_absent(self.database, places, KINDS)
-            faults = former_files.faults(places, KINDS)
+                salvage.note_absent(self.database, places, KINDS)
+            faults = salvage.faults(places, KINDS)
         except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
             log.warning("the text memory cannot be used: %s", error)
             self.database = self._empty(give, str(error))

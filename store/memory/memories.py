@@ -12,18 +12,24 @@ from typing_extensions import TypedDict
 
 from store.catalog.words import forms, question_words, words_in
 from store.memory.engine.entries import Entries
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import EntryHit, searched_text
+from store.memory.engine.fusion import (
+    EntryHit,
+    best_with,
+    diverse_order,
+    log_retrieval,
+    pinned_first,
+    searched_text,
+)
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
+    InvalidInput,
     checked_count,
     checked_percentage,
     checked_text,
 )
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.resident import Where
-from store.memory.text.mmr import diverse_order
+from store.memory.engine.vectors import Where
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
@@ -198,7 +204,7 @@ class Memories:
             found = [found[place] for place in order]
         else:
             found = _first(found, limit)
-        self.entries.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
+        log_retrieval(self.entries, query, found, scope="", n=limit, where=where, threshold=least)
         self.entries.count_question("memories")
         results = [_answer(hit) for hit in found]
         for result, hit in zip(results, found, strict=True):
@@ -227,7 +233,7 @@ class Memories:
         near, by_words = self._answering(sorted(hits, key=lambda hit: -hit.score), threshold)
         first = _first([hit for hit in near + by_words if hit.row["id"] not in pinned], n)
         vector = self.entries.question_or_none(query)
-        return self.entries.pinned_first(query, vector, first, n=n, where=where)
+        return pinned_first(self.entries, query, vector, first, n=n, where=where)
 
     def _answering(self, hits: Sequence[EntryHit], threshold: float) -> tuple[list[EntryHit], list[EntryHit]]:
         """The memories that answer by their meaning, and those that answer by their words."""
@@ -248,7 +254,7 @@ class Memories:
         vector = None
         for form in dict.fromkeys((query, _in_third_person(query))):
             vector = self.entries.question_or_none(form)
-            for hit in self.entries.best_with(query, vector, n=_COMPARED, where=where):
+            for hit in best_with(self.entries, query, vector, n=_COMPARED, where=where):
                 known = best.get(hit.row["id"])
                 if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
                     best[hit.row["id"]] = hit

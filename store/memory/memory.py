@@ -10,22 +10,35 @@ Page, command line, agents and scripts import this class, and the values that it
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from store.embedding import open_embedder
-from store.memory import asking, context, demo, doctor, searching
+from store.memory import context, demo, doctor
+from store.memory import exporting as exports
+from store.memory.documents.headings import sections_named
 from store.memory.engine import reembedding
-from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.inputs import checked_count
+from store.memory.engine.database import Places
+from store.memory.engine.entries import Entries
+from store.memory.engine.fusion import best, diverse_order, log_retrieval
+from store.memory.engine.inputs import (
+    LONGEST_QUESTION,
+    InvalidInput,
+    UnknownEntry,
+    check_known,
+    checked_count,
+    checked_percentage,
+    checked_text,
+)
 from store.memory.engine.kind import Row
-from store.memory.engine.places import Places
-from store.memory.exporting import export as exports
-from store.memory.inspect import connections, health, junk, neighbours, probe, recall_test
+from store.memory.inspect import health, neighbours, probe
 from store.memory.inspect.health import MemoryFigures
 from store.memory.kinds import LORE, MEMORIES, NAMES, SESSIONS
+from store.memory.memories import relevance
 from store.memory.opened import OpenedMemory
-from store.memory.trust import difference, merge, recall, replay, review
+from store.memory.trust import replay, review
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
 
@@ -44,7 +57,48 @@ VERBS = {
     "assemble": "What a model is told",
     "ask": "Answer",
 }
-_MOST = 1_000  # entries of one page
+_MOST = 1_000  # entries of one page, or that are found
+_POOL = 4  # times as many entries are compared for diversity
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """Which entries may answer; what a kind does not have is refused by name."""
+
+    scope: str = ""  # a world, session key or protocol; of transcripts a session
+    user: str = ""  # of transcripts
+    project: str = ""  # of transcripts
+    section: str = ""  # of documents: a heading, or its number or title alone
+    tags: Sequence[str] = ()  # of memories: all of them
+    since: float | None = None  # UNIX seconds; when it was written or last edited
+    until: float | None = None
+    min_score: float | None = None  # percent: the lowest cosine
+    mmr: float | None = None  # λ of marginal relevance: 1 for relevance alone
+    near_misses: int = 0  # so many below `min_score`, after the others
+
+    def where(self, entries: Entries) -> dict[str, Any]:
+        """The filters for the engine. Raises InvalidInput for one that this kind does not have."""
+        kind, found = entries.kind, dict[str, Any]()
+        columns = {
+            kind.scope: self.scope, "user_id": self.user, "project_slug": self.project,
+            "section": self.section,
+        }  # fmt: skip
+        for column, wanted in columns.items():
+            if wanted and column not in (*kind.filters, *kind.more_filters):
+                names = {"user_id": "user", "project_slug": "project", "section": "section"}
+                what = names.get(column, "world, session or protocol")
+                raise InvalidInput(f"{kind.name} belong to no {what}")
+            if wanted and column == "section":
+                found[column] = sections_named(wanted, entries.counts(column))
+            elif wanted:
+                known = entries.scopes() if column == kind.scope else entries.counts(column)
+                check_known(wanted, known, what=column.removesuffix("_id"))
+                found[column] = wanted
+        found |= {"tags": list(self.tags)} if self.tags else {}
+        return found | {name: at for name in ("since", "until") if (at := getattr(self, name)) is not None}
+
+
+_EVERYTHING = SearchFilters()
 
 
 def has_memory(root: Path) -> bool:
@@ -59,14 +113,14 @@ class Memory(OpenedMemory):
     `transcripts`. A verb with a module of its own is a function there, whose first argument is the memory.
     """
 
-    mentions = connections.mentions
+    mentions = neighbours.mentions
     around = neighbours.around
     nearest = neighbours.nearest
     near_duplicates = neighbours.near_duplicates
-    junk = junk.junk
-    ask_nightly = recall_test.ask_nightly
-    last_recall_test = recall_test.last_recall_test
-    recall_test = recall_test.recall_test
+    junk = health.junk
+    ask_nightly = probe.ask_nightly
+    last_recall_test = probe.last_recall_test
+    recall_test = probe.recall_test
     concerns = health.concerns
     unread_worlds = health.unread_worlds
     check = doctor.check
@@ -78,13 +132,12 @@ class Memory(OpenedMemory):
     pending_count = review.count
     accept = review.accept
     reject = review.reject
-    recall_of = recall.of
-    set_recall = recall.set_recall
-    preview_merge = merge.preview
-    merge = merge.merge
-    difference = difference.difference
+    recall_of = review.of
+    set_recall = review.set_recall
+    preview_merge = review.preview
+    merge = review.merge
+    difference = replay.difference
 
-    search = searching.search
     probe_messages = probe.probe_messages
     probe = probe.probe
     template = property(context.saved_template)
@@ -92,7 +145,7 @@ class Memory(OpenedMemory):
     preview = context.preview
     assemble = context.assemble
     retrieve = context.retrieve
-    ask = asking.ask
+    ask = context.ask
     contexts = replay.contexts
     context = replay.context
     keep_context = replay.keep
@@ -136,6 +189,47 @@ class Memory(OpenedMemory):
         else:
             raise InvalidInput(f"{self.entries(kind).kind.name} are imported, not stored one by one")
         return f"{scope}_{name}"
+
+    def search(
+        self, query: str, *, kind: str = MEMORIES, scope: str = "", limit: int = 5,
+        filters: SearchFilters = _EVERYTHING,
+    ) -> list[Row]:  # fmt: skip
+        """The entries that fit best, with `score`, `meaning` and `words`; memories as `search_memory`.
+
+        Near misses, if `filters` ask for them, come last, with `"near_miss": True`.
+        """
+        entries, filters = self.entries(kind), replace(filters, scope=scope or filters.scope)
+        if kind == MEMORIES:
+            answer = self.memories.search_memory(
+                query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
+                where=filters.where(entries),
+            )  # fmt: skip
+            misses = [{**row, "near_miss": True} for row in answer.get("near_misses", [])]
+            return [*map(dict, answer["results"]), *misses]
+        query = checked_text(query, what="the query", most=LONGEST_QUESTION)
+        limit = checked_count(limit, what="the limit", most=_MOST)
+        least = None if filters.min_score is None else checked_percentage(filters.min_score, what="min_score")
+        if filters.near_misses:
+            checked_count(filters.near_misses, what="the number of near misses", most=_MOST)
+        where = filters.where(entries)
+        pool = max(limit * _POOL, limit + filters.near_misses)
+        hits = best(entries, query, n=pool, where=where)
+        found = [
+            hit
+            for hit in hits
+            if hit.answers(entries.least) and (least is None or relevance(hit.cosine or 0.0) >= least)
+        ]
+        near = [hit for hit in hits if hit not in found][: filters.near_misses]
+        if filters.mmr is not None:
+            ids, scores = [hit.row["id"] for hit in found], [hit.score for hit in found]
+            order = diverse_order(entries, ids, scores, n=limit, trade_off=filters.mmr)
+            found = [found[place] for place in order]
+        found = found[:limit]
+        log_retrieval(entries, query, found, scope=filters.scope, n=limit, where=where, threshold=least)
+        if filters.scope and found:
+            entries.count_question(filters.scope)
+        rows = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
+        return rows + [{**hit.row, "score": hit.score, **hit.parts(), "near_miss": True} for hit in near]
 
     def list(
         self, *, kind: str = MEMORIES, scope: str = "", words: str = "", offset: int = 0, limit: int = 100

@@ -1,6 +1,7 @@
 """The text memory of one root without its verbs: all kinds, opened together, with one writer."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,35 +13,38 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
+from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
-from store.catalog.history import FORGET, FORGET_VECTORS, DecisionLog, PastDecision, Told
+from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE, PROGRAM, DecisionLog, PastDecision, Told
 from store.catalog.undo import Undo, Verb
-from store.chroma.follower import ChromaFollower, warn_behind
+from store.chroma.follower import ChromaFollower, FollowedByChroma, warn_behind
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk
-from store.disk.lock import WriterLock
+from store.disk.lock import WriterLock, holder
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica
+from store.disk.sqlite import SqliteFile
 from store.embedding import open_embedder
 from store.embedding.active_model import with_shared_models
 from store.embedding.protocol import Embedder
-from store.errors import MemedexError, ReadOnly
+from store.errors import MemedexError, ModelUnavailable, NotWritten, ReadOnly
+from store.jobs.background_worker import Worker
 from store.memory import memories
 from store.memory.chroma_source import MemorySource, behind
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
+from store.memory.engine import reembedding
 from store.memory.engine.change import refuse_agents
-from store.memory.engine.entries import Entries
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.names import check_known
-from store.memory.engine.places import Places
+from store.memory.engine.database import ERASING, SUMMED, Database, Places
+from store.memory.engine.entries import AskedVectors, Entries
+from store.memory.engine.erasing import erase_traces
+from store.memory.engine.inputs import InvalidInput, check_known
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.retrievals import take_in_lines
-from store.memory.engine.stored_entries import AskedVectors, StoredEntries
+from store.memory.engine.settings import DEFAULT, DEFAULTS, LOCAL, memory_settings
 from store.memory.kinds import NAMES, OpenedKinds
-from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
 from store.memory.story import lore, sessions
 from store.memory.story.lore import Lore
@@ -50,6 +54,145 @@ from store.memory.transcripts.transcripts import Transcripts
 from store.outcome import Outcome, Refusal
 from store.permissions import OPERATOR, Actor
 from store.progress import Progress
+
+PERIOD = 1.0  # seconds between two looks at what other processes wrote
+PATIENCE = 60.0  # seconds that a deletion for good waits for the process that keeps the files
+_STEP = 0.02
+_COPIES = 3600.0  # seconds between two looks whether daily copies are due; closing looks as well
+
+
+class MemoryMaintainer:
+    """This process's part in keeping one memory."""
+
+    def __init__(
+        self,
+        lock: WriterLock,
+        places: Places,
+        database: Database,
+        kinds: Sequence[Entries],
+        *,
+        follower: Callable[[], ChromaFollower],
+        recover: Callable[[], None],
+        models: Callable[[str], Embedder],
+    ) -> None:
+        """`recover` finishes what earlier processes left; called once, when this process takes over.
+
+        `models` opens a model by its name.
+        """
+        self.follower: ChromaFollower | None = None  # once this process keeps the memory
+        self._lock = lock
+        self._places = places
+        self._database = database
+        self._kinds = kinds
+        self._follow = follower
+        self._recover = recover
+        self._models = models
+        self._copies_due = time.monotonic() + _COPIES
+        self._turn = threading.RLock()  # its own thread, and those that delete for good
+        self._watch = Worker("keeping the text memory in order", self.maintain)
+        self._renewal = Worker("embedding texts by the model's new version", self._renew, is_unhurried=True)
+
+    def begin(self) -> None:
+        """Take over if this process holds the lock, and look from time to time from now on."""
+        if self._lock.is_held:
+            self._take_over()
+        self._watch.wake(after=PERIOD)
+
+    def wake(self) -> None:
+        """Tell Chroma that there is something to follow; a maintainer in another process sees it alone."""
+        if self.follower:
+            self.follower.wake_if_behind()
+
+    def finish_erasing(self, entries: Entries) -> None:
+        """Leave nothing of what was deleted for good; returns when that is done.
+
+        Raises NotWritten if the process that keeps the files does not come to it.
+        """
+        until = time.monotonic() + PATIENCE
+        while entries.database.meta(ERASING):
+            if self._may_keep():
+                self._tidy_up()
+            elif time.monotonic() > until:
+                raise NotWritten(
+                    f"it is deleted, but copies may be left in files that {holder(self._places.lock)} keeps; "
+                    "they go when that one has time, or ends"
+                )
+            else:
+                time.sleep(_STEP)
+
+    def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
+        """Finish the current work as `ChromaFollower.close`, also what another process left to do."""
+        self._renewal.close()
+        self._watch.close()
+        if self._watch.has_begun:
+            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                if self._may_keep():
+                    self._tidy_up()
+        lag = self.follower.close(progress, longest=longest) if self.follower else ""
+        if self._watch.has_begun:
+            self._keep_copies()
+        return lag
+
+    def release(self) -> None:
+        """Let another process take over."""
+        self._lock.release()
+
+    def detach_after_fork(self) -> None:
+        """In a forked child: leave the lock to the parent."""
+        self._lock.detach_after_fork()
+
+    def _keep_copies(self) -> None:
+        """Have a copy of the file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
+        self._copies_due = time.monotonic() + _COPIES
+        if self.follower and not self._database.fault:
+            with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
+                snapshots.keep_current(self._database, SUMMED)
+
+    def _may_keep(self) -> bool:
+        """Whether this process keeps the memory; it takes over if no other does."""
+        with self._turn:
+            if self.follower is None and (self._lock.is_held or self._lock.try_acquire()):
+                self._take_over()
+            return self.follower is not None
+
+    def _take_over(self) -> None:
+        self._recover()
+        self.follower = self._follow()
+        self._tidy_up()  # what a crash interrupted
+        self._renewal.wake(after=PERIOD)
+
+    def _renew(self, progress: Progress) -> None:
+        """Embed again what another version of the program embedded with other numbers, or by its default.
+
+        A new default is given once: who goes back to the former one keeps that.
+        """
+        for entries in self._kinds:
+            default = DEFAULTS.get(entries.kind.name, LOCAL)
+            has_former = entries.model == LOCAL != default == memory_settings().embedder_of(entries.kind.name)
+            with suppress(ModelUnavailable):
+                if has_former and entries.database.meta(DEFAULT) != default:
+                    if reembedding.reembed(entries, self._models(default), progress=progress):
+                        entries.database.set_meta(DEFAULT, default)
+                elif reembedding.is_outdated(entries):
+                    reembedding.embed_new(entries, progress=progress)
+
+    def _tidy_up(self) -> None:
+        """Finish deletions, whichever process began them, and let Chroma follow what was written."""
+        with self._turn:
+            assert self.follower is not None, "only the process that keeps the memory"
+            for entries in self._kinds:
+                if erase_traces(entries, self.follower.purge):  # the copies lack this kind
+                    self._copies_due = time.monotonic()
+            self.follower.wake_if_needed()
+
+    def maintain(self, _: Progress | None = None) -> None:
+        """Do what other processes left to do, or take over from one that ended; done from time to time."""
+        if self._may_keep():
+            self._tidy_up()
+            if time.monotonic() >= self._copies_due:
+                self._keep_copies()
+        self._watch.wake(after=PERIOD)
+
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +222,7 @@ class MemoryStatus:
     moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
 
 
-class OpenedMemory:
+class OpenedMemory(FollowedByChroma):
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
@@ -243,40 +386,24 @@ class OpenedMemory:
         """The kinds whose files can be used."""
         return [entries for entries in self.kinds.values() if not entries.fault]
 
-    def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Wait until Chroma has every decision (True), fails, or takes too long (False).
-
-        Chroma of a memory that another process keeps is not waited for.
-        """
-        return (follower := self._follower) is None or follower.wait(timeout)
-
-    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
-        """As `ChromaFollower.follow`; "" where another process keeps the memory."""
-        return follower.follow(progress, patience=patience) if (follower := self._follower) else ""
-
-    def check_chroma(self) -> list[str]:
-        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
-        self.actor.check_login()
-        return follower.check() if (follower := self._follower) else []
-
-    def rebuild_chroma(self) -> None:
-        """Rebuild Chroma from SQLite's vectors; needs no model."""
-        self.actor.permit()
-        if follower := self._follower:
-            follower.rebuild()
-
     def _note_aside(self, aside: Aside) -> None:
-        self.usable[0].record_aside(aside, root=self.places.root)
+        """Record that another program's file was moved aside, which cannot be undone."""
+        place = aside.place.relative_to(self.places.root).as_posix()
+        entries = self.usable[0]
+        query = "SELECT 1 FROM history WHERE kind = ? AND id = ?"
+        if not self.database.row(query, [entries.kind.name, place]):
+            with self.database.writing() as db:
+                change = entries.begin(db, MOVE_ASIDE, actor=PROGRAM)
+                change.record_final("files", place, {"what": aside.what})
 
-    @property
-    def _follower(self) -> ChromaFollower | None:
-        return self._maintainer.follower if self._maintainer else None
+    def _led(self) -> tuple[SqliteFile, ChromaFollower | None]:
+        return self.database, self._maintainer.follower if self._maintainer else None
 
     def _wake(self) -> None:
         if self._maintainer:
             self._maintainer.wake()
 
-    def _finish_erasing(self, entries: StoredEntries) -> None:
+    def _finish_erasing(self, entries: Entries) -> None:
         if self._maintainer:
             self._maintainer.finish_erasing(entries)
             return
@@ -371,7 +498,7 @@ class OpenedMemory:
 
     def status(self) -> MemoryStatus:
         """The memory's health."""
-        follower, is_on = self._follower, describe_place() != "off"
+        (_, follower), is_on = self._led(), describe_place() != "off"
         return MemoryStatus(
             can_write=self.can_write,
             counts={name: entries.count() for name, entries in self.kinds.items()},

@@ -20,15 +20,15 @@ from typing_extensions import TypedDict
 
 from store.disk.files import read_regular
 from store.errors import BadSource
+from store.memory.engine.database import Places
 from store.memory.engine.entries import Entries
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.places import Places
-from store.memory.exporting.entries import batches, metadata_of
+from store.memory.engine.inputs import UnknownEntry
+from store.memory.exporting import batches, metadata_of
 from store.memory.memories import FoundMemories, Stored
 from store.memory.memory import Memory
 from store.memory.story.lore import MAX_CHARS as LORE_CHARS
-from store.memory.story.scoped import N_RESULTS
 from store.memory.story.sessions import MAX_CHARS as MEMORY_CHARS
+from store.memory.story.sessions import N_RESULTS
 from store.settings import settings
 
 log = logging.getLogger(__name__)

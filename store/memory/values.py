@@ -4,7 +4,6 @@ With `memory.py` the door of the text memory: page, command line and agents impo
 """
 
 from store.embedding.protocol import OFFLINE_TEXT
-from store.memory.asking import Answer, GivenEntry, configured_model
 from store.memory.context import (
     BUDGETS,
     DEFAULT,
@@ -12,51 +11,55 @@ from store.memory.context import (
     LORE_RESULTS,
     MEMORY_RESULTS,
     PLACEHOLDERS,
+    Answer,
     AssembledContext,
+    GivenEntry,
     Omission,
     Section,
+    configured_model,
 )
 from store.memory.doctor import MemoryFinding, salvage_damaged
+from store.memory.documents.chunking import LONGEST as CHUNK_LENGTH
+from store.memory.documents.chunking import OVERLAP as CHUNK_OVERLAP
 from store.memory.documents.documents import RESULTS as PASSAGES
 from store.memory.documents.documents import ImportedDocument, pages_of
 from store.memory.documents.parser import marked_page
-from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.fusion import EntryHit
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
+from store.memory.engine.inputs import (
+    LONGEST,
+    LONGEST_QUESTION,
+    MOST_CHARS,
+    InvalidInput,
+    UnknownEntry,
+    changed_meanwhile,
+    checked_count,
+    checked_moment,
+    nearest,
+    offered,
+)
 from store.memory.engine.kind import Row
-from store.memory.engine.names import nearest, offered
-from store.memory.engine.resident import Where
 from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
-from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near
-from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
-from store.memory.inspect.junk import Junk, JunkEntry
-from store.memory.inspect.neighbours import NEARLY, DuplicatePair
-from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
-from store.memory.inspect.recall_test import ASKED_NIGHTLY
+from store.memory.engine.vectors import Where
+from store.memory.inspect.health import READ_AGAIN, Concern, Junk, JunkEntry, MemoryFigures
+from store.memory.inspect.neighbours import NEARLY, CoinMention, DuplicatePair, Mention, coins_in, coins_near
+from store.memory.inspect.probe import ASKED_NIGHTLY, ProbeCandidate, ProbeMessage
 from store.memory.kinds import DOCUMENTS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
 from store.memory.kinds import NAMES as KINDS
 from store.memory.memories import LONGEST_TAG, MOST_TAGS, RELEVANT, FoundMemories, FoundMemory, Stored
-from store.memory.memory import has_memory
-from store.memory.searching import SearchFilters
+from store.memory.memory import SearchFilters, has_memory
+from store.memory.story.lore import LARGEST, parse_world
 from store.memory.story.lore import MAX_CHARS as LORE_CHARS
-from store.memory.story.scoped import N_RESULTS
 from store.memory.story.sessions import MAX_CHARS as MEMORY_CHARS
-from store.memory.story.sessions import exchange, memory_key
-from store.memory.story.worlds import LARGEST, parse_world
+from store.memory.story.sessions import N_RESULTS, exchange, memory_key
 from store.memory.text.conflicts import Conflict, compared
 from store.memory.text.extraction import ContentType
-from store.memory.text.recursive_chunks import LONGEST as CHUNK_LENGTH
-from store.memory.text.recursive_chunks import OVERLAP as CHUNK_OVERLAP
 from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.search import BY_WORDS, MessageHit, Mode
 from store.memory.transcripts.search import RESULTS as MESSAGES
 from store.memory.transcripts.transcripts import ReadMessage
-from store.memory.trust.difference import EntryDifference
-from store.memory.trust.merge import MergePreview
-from store.memory.trust.recall import Recall
-from store.memory.trust.replay import ReplayedEntry, WhatIf
-from store.memory.trust.review import ReviewItem
+from store.memory.trust.replay import EntryDifference, ReplayedEntry, WhatIf
+from store.memory.trust.review import MergePreview, Recall, ReviewItem
 
 __all__ = [
     "ASKED_NIGHTLY",

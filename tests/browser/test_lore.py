@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
 from store.memory.memory import Memory
 from store.memory.trust import review
 from tests.browser.conftest import dashboard

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from store.errors import BadSource, MemedexError
 from store.memory.documents import pdf
 from store.memory.memory import Memory
-from store.memory.story.worlds import parse_world
+from store.memory.story.lore import parse_world
 from tests.fuzz.cases import TEXTS, altered, bounded, fuzz, garbled
 from tests.store.memory.bags import Bags
 from tests.store.memory.documents.small_pdf import small_pdf

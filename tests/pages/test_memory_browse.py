@@ -11,7 +11,7 @@ from components.shell.page import forms, uploads
 from components.shell.session import session
 from store.errors import InvalidRecord
 from store.library import Library
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.memory import Memory
 from store.permissions import Actor
 from store.settings import settings

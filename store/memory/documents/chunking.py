@@ -1,4 +1,7 @@
-"""A document's pages cut into passages, each with its section and its exact place."""
+"""A document's pages cut into passages, each with its section and its exact place.
+
+Recursively: paragraphs if they fit, else lines, words, characters. Two passages can be made one, and one two.
+"""
 
 import re
 import sqlite3
@@ -10,7 +13,90 @@ from store.catalog.words import join_cjk_lines
 from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import Heading, headings, section
 from store.memory.documents.readings import is_compared
-from store.memory.text.recursive_chunks import LONGEST, OVERLAP, split_recursively
+from store.memory.engine.kind import Row
+
+LONGEST = 1000  # characters
+OVERLAP = 100
+SEPARATORS = ("\n\n", "\n", " ", "")
+
+Span = tuple[int, int]
+
+
+def split_recursively(text: str, *, longest: int = LONGEST, overlap: int = OVERLAP) -> list[Span]:
+    """The chunks of a text as offsets: `text[start:end]`, at most `longest` characters each.
+
+    A text is cut at its coarsest separators into pieces, which are joined again as long as they fit; a piece
+    that is too long is cut at the next finer ones. A chunk begins with as many whole pieces from the end of
+    the one before as have at most `overlap` characters. White space at its edges is excluded, and a chunk is
+    never empty.
+    """
+    found: list[Span] = []
+    for span in _split(text, (0, len(text)), SEPARATORS, longest, overlap):
+        trimmed = _trimmed(text, span)
+        if trimmed and (not found or trimmed[1] > found[-1][1]):  # else: white space after the overlap
+            found.append(trimmed)
+    return found
+
+
+def _split(text: str, whole: Span, separators: Sequence[str], longest: int, overlap: int) -> Iterator[Span]:
+    if whole[1] - whole[0] <= longest:
+        yield whole
+        return
+    rest = list(separators)
+    while rest[0] and text.find(rest[0], *whole) < 0:
+        rest.pop(0)
+    if not rest[0]:
+        yield from _by_characters(whole, longest, overlap)
+        return
+    fitting: list[Span] = []
+    for piece in _pieces(text, whole, rest[0]):
+        if piece[1] - piece[0] <= longest:
+            fitting.append(piece)
+        else:
+            yield from _put_together(fitting, longest, overlap)
+            fitting = []
+            yield from _split(text, piece, rest[1:], longest, overlap)
+    yield from _put_together(fitting, longest, overlap)
+
+
+def _pieces(text: str, whole: Span, separator: str) -> Iterator[Span]:
+    """Cut after each separator, which stays at the end of its piece."""
+    start, end = whole
+    while (found := text.find(separator, start, end)) >= 0:
+        yield start, found + len(separator)
+        start = found + len(separator)
+    if start < end:
+        yield start, end
+
+
+def _put_together(pieces: Sequence[Span], longest: int, overlap: int) -> Iterator[Span]:
+    first = 0
+    for number, (_, end) in enumerate(pieces):
+        if end - pieces[first][0] > longest:
+            before = pieces[number - 1][1]
+            yield pieces[first][0], before
+            while first < number and (
+                before - pieces[first][0] > overlap or end - pieces[first][0] > longest
+            ):
+                first += 1
+    if pieces:
+        yield pieces[first][0], pieces[-1][1]
+
+
+def _by_characters(whole: Span, longest: int, overlap: int) -> Iterator[Span]:
+    start, end = whole
+    while end - start > longest:
+        yield start, start + longest
+        start += max(1, longest - overlap)
+    yield start, end
+
+
+def _trimmed(text: str, span: Span) -> Span | None:
+    part = text[span[0] : span[1]]
+    left = len(part) - len(part.lstrip())
+    right = len(part.rstrip())
+    return (span[0] + left, span[0] + right) if right > left else None
+
 
 Place = Mapping[str, Any] | sqlite3.Row  # page, span_start, last_page, span_end
 
@@ -170,3 +256,51 @@ def _goes_on(before: str, after: str) -> bool:
     if _ENDED.search(before) or not after[0].isalpha() or after[0].isupper():
         return False
     return not any(one.start == 0 for one in headings(after))
+
+
+_LEAST_OVERLAP = 10  # characters that a passage repeats of the one before it
+
+
+def joined(first: Row, second: Row, pages: Sequence[str]) -> dict[str, Any]:
+    """What changes of the first passage when it takes in the one after it.
+
+    `pages` are the document's texts; without them, or for edited passages, their texts are put together.
+    """
+    last = second["last_page"] or second["page"]
+    changed = {"last_page": last if last > first["page"] else None, "span_end": second["span_end"]}
+    if all(_is_as_read(row, pages) for row in (first, second)):
+        whole = texts_at(pages, {**first, **changed, "last_page": last})
+        return {**changed, "content": join_cjk_lines("\n".join(text for _, text in whole))}
+    return {**changed, "content": _together(first["content"], second["content"])}
+
+
+def halves(row: Row, at: int, pages: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What changes in each half when a passage is split at this character of it."""
+    before, after = row["content"][:at].rstrip(), row["content"][at:].lstrip()
+    first, second = {"content": before}, {"content": after, "span_start": row["span_start"] + 1}
+    if not _is_as_read(row, pages):  # both keep its place; the second is still behind the first
+        return first, second
+    whole = {**row, "last_page": row["last_page"] or row["page"]}
+    letters = sum(map(is_compared, before))
+    end_page, end = place_of_letter(pages, whole, letters - 1)
+    page, start = place_of_letter(pages, whole, letters)
+    first |= {"span_end": end + 1, "last_page": end_page if end_page > row["page"] else None}
+    last = whole["last_page"]
+    second |= {"page": page, "span_start": start, "last_page": last if last > page else None}
+    return first, second
+
+
+def _is_as_read(row: Row, pages: Sequence[str]) -> bool:
+    """Whether a passage has the text that its place on the pages has."""
+    last = row["last_page"] or row["page"]
+    return 0 < row["page"] <= last <= len(pages) and any(
+        text for _, text in parts(pages, {**row, "last_page": last})
+    )
+
+
+def _together(first: str, second: str) -> str:
+    """Both texts, what the second repeats of the first once."""
+    for length in range(min(len(first), len(second)), _LEAST_OVERLAP - 1, -1):
+        if first.endswith(second[:length]):
+            return first + second[length:]
+    return f"{first}\n{second}"

@@ -11,20 +11,26 @@ from uuid import UUID, uuid4, uuid5
 from store.catalog.words import content_words, words_in
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
-from store.memory.documents import files, pdf, readings
-from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
+from store.memory.documents import parser, pdf, readings
+from store.memory.documents.chunking import DocumentChunk, cut, halves, joined, parts, sections
 from store.memory.documents.headings import sections_named
 from store.memory.documents.parser import DocumentText, marks, recognised
 from store.memory.documents.readings import Rectangle, is_compared
 from store.memory.documents.recognition import ALPHABETS
-from store.memory.documents.recutting import halves, joined
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
+from store.memory.engine import fusion
 from store.memory.engine.entries import Entries
-from store.memory.engine.errors import InvalidInput, changed_meanwhile
 from store.memory.engine.foreign import keep_fields, kept_fields
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inputs import (
+    LONGEST,
+    LONGEST_QUESTION,
+    InvalidInput,
+    changed_meanwhile,
+    check_known,
+    checked_count,
+    checked_text,
+)
 from store.memory.engine.kind import Row
-from store.memory.engine.names import check_known
 from store.pictures.picture_texts import INSTALL_READER, can_read
 from store.progress import Progress
 
@@ -81,7 +87,7 @@ class Documents:
         protocol = checked_protocol(protocol)
         origin = "" if content is not None else str(path.resolve())
         if content is None:
-            content = files.read(path)
+            content = parser.read(path)
         name = checked_text(path.name, what="the file's name")
         original = f"{content_hash(content)}{Path(name).suffix.lower()}"
         there = None if replaces else self._there(content, protocol, name)
@@ -123,7 +129,9 @@ class Documents:
                 keep_fields(change, source.id, {_PATH: origin})
         self.entries.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
-        self.entries.add_token_states([row["id"] for row in self.entries.find(where=where, limit=None)])
+        fusion.add_token_states(
+            self.entries, [row["id"] for row in self.entries.find(where=where, limit=None)]
+        )
         return replace(imported, source=source, note="; ".join(filter(None, [imported.note, read])))
 
     def _read_whole(
@@ -134,7 +142,7 @@ class Documents:
         Raises BadSource if there is no text, or the reading is cancelled; pages that were recognised until
         then are kept for the next time.
         """
-        text = files.document_text(content, name=name, with_tables=True, progress=progress)
+        text = parser.document_text(content, name=name, with_tables=True, progress=progress)
         known = readings.load(place := self._readings(original)) | text.tables
         left, said = [page for page in text.scanned if page not in known], ""
         if known or left:
@@ -165,7 +173,7 @@ class Documents:
 
     def _unread(self, content: bytes, name: str, original: str) -> bool:
         """Whether a document has scanned pages that were not recognised yet."""
-        scanned = files.document_text(content, name=name).scanned
+        scanned = parser.document_text(content, name=name).scanned
         return not {*scanned} <= readings.load(self._readings(original)).keys()
 
     def _there(self, content: bytes, protocol: str, name: str) -> ImportedDocument | None:
@@ -304,7 +312,7 @@ class Documents:
             for id in removed:
                 change.remove(id)
         self.entries.changed()
-        self.entries.add_token_states([*changed])
+        fusion.add_token_states(self.entries, [*changed])
 
     def _texts(self, row: Row) -> list[str]:
         """The text of each page of a passage's paper; none if its file is not there."""
@@ -347,10 +355,10 @@ class Documents:
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where: dict[str, Any] = {} if protocol is None else {"protocol": _protocols(protocol)}
         where |= {"section": sections_named(section, self.entries.counts("section"))} if section else {}
-        found = self.entries.best(question, n=checked_count(n, what="n"), where=where)
+        found = fusion.best(self.entries, question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.entries.count_question(name)
-        self.entries.log_retrieval(question, found, scope="", n=n, where=where)
+        fusion.log_retrieval(self.entries, question, found, scope="", n=n, where=where)
         return [
             {**passage(hit.row), "score": hit.score, **hit.parts()}
             | ({} if hit.answers(self.entries.least) else {"near_miss": True})
@@ -419,7 +427,7 @@ class Documents:
         known = readings.load(self._readings(path.name))
         texts = [(row["page"], row["content"])]
         if row["last_page"]:
-            text = files.document_text(files.read(path), name=row["source"])
+            text = parser.document_text(parser.read(path), name=row["source"])
             texts = parts(text.with_readings(known).pages, row)
             if not any(content for _, content in texts):  # it was imported before anything else was read
                 texts, known = parts(text.pages, row), {}
@@ -428,7 +436,7 @@ class Documents:
         def marked(page: int, text: str) -> list[Rectangle]:
             found, left = known[page].marks(text) if page in known else ([], [text])
             for part in left if is_pdf and text else ():
-                found += marks(files.read(path), name=name, page=page, passage=part)
+                found += marks(parser.read(path), name=name, page=page, passage=part)
             return found
 
         return Citation(path, [(page, marked(page, text)) for page, text in texts])
@@ -471,7 +479,7 @@ class Documents:
 
     def _text(self, source: DocumentSource) -> DocumentText:
         path = self._path(source.original, source.source)
-        text = files.document_text(files.read(path), name=source.source)
+        text = parser.document_text(parser.read(path), name=source.source)
         return text.with_readings(readings.load(self._readings(path.name)))
 
     def _readings(self, original: str) -> Path:

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.names import nearest
+from store.memory.engine.inputs import UnknownEntry, nearest
 
 _LONGEST = 100  # characters
 _MOST_WORDS = 12

@@ -1,4 +1,4 @@
-"""Read strangers' documents in a process of its own: PDF, HTML and office documents.
+"""The text of documents' files: PDF, HTML and office documents, read in a process of its own, and plain text.
 
 Their parsers are large, and a small file can keep one busy for hours or make it fill the memory. The process
 has limits on its processor time and its memory, and ends with the call that waits for it.
@@ -18,13 +18,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from store.disk.files import read_regular
 from store.errors import BadSource
-from store.memory.documents import markup, office, pdf, recognition
+from store.memory.documents import markup, pdf, recognition
 from store.memory.documents.headings import Heading, typeset_headings
 from store.memory.documents.readings import PageReading, Rectangle, page_reading
 from store.memory.documents.recognition import LONGEST_SIDE
 from store.progress import Progress
 
+LARGEST = 200_000_000  # bytes
+_TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
 SECONDS = 60  # of processor time; what the limits on tags let through takes a quarter of that …
 PDF_SECONDS = 240  # … and 5,000 pages of a PDF take half of this
 TOGETHER = 4  # pages that are recognised by one process, some five seconds each
@@ -48,6 +51,38 @@ class DocumentText:
         headings = [(page, one) for page, one in self.headings if page + 1 not in readings]
         headings += [(page - 1, Heading(*one)) for page in readings for one in readings[page].headings]
         return replace(self, pages=pages, headings=sorted(headings, key=lambda one: (one[0], one[1].start)))
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a document's file. Raises BadSource if it cannot be read or is larger than LARGEST."""
+    try:
+        return read_regular(path, limit=LARGEST)
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+
+
+def document_text(
+    content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
+) -> DocumentText:
+    """The text of each page, with a PDF's tables if wanted; one page for what is no PDF.
+
+    What needs a parser is read in a process of its own, which ends if `progress` is cancelled. Raises
+    BadSource for unknown kinds and no text.
+    """
+    suffix = Path(name).suffix.lower()
+    if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX, *markup.OFFICE):
+        return read_document(content, name=name, with_tables=with_tables, progress=progress)
+    if suffix not in _TEXTS:
+        known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *markup.OFFICE, *_TEXTS)
+        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
+    try:
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    if "\0" in text or not text.strip():
+        raise BadSource(f"{name} has no text in it")
+    return DocumentText([text.replace("\r\n", "\n")])
 
 
 def read_document(
@@ -138,8 +173,8 @@ def _read(content: bytes, name: str, with_tables: bool) -> dict[str, Any]:
             for page, one in known.tables.items()
         }
         return {"pages": known.pages, "headings": found, "scanned": known.scanned, "tables": tables}
-    is_office = Path(name).suffix.lower() in office.OFFICE
-    pages = office.pages(content, name=name) if is_office else [markup.text(content, name=name)]
+    is_office = Path(name).suffix.lower() in markup.OFFICE
+    pages = markup.pages(content, name=name) if is_office else [markup.text(content, name=name)]
     return {"pages": pages, "headings": [], "scanned": [], "tables": {}}
 
 

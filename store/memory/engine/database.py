@@ -1,9 +1,10 @@
-"""The text memory's SQLite file: what all kinds share, one writer at a time, many readers."""
+"""The text memory's SQLite file, which all kinds share: one writer at a time, many readers."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -16,8 +17,61 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten,
 from store.memory.engine import vectors
 from store.memory.engine.kind import MemoryKind
 
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """`memory/` below one root."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the text memory."""
+        return self.root / "memory"
+
+    @property
+    def lock(self) -> Path:
+        """The text memory's own lock: two processes may write coins and memory."""
+        return self.folder / "writer.lock"
+
+    @property
+    def chroma(self) -> Path:
+        """Derived; may be deleted at any time."""
+        return self.folder / "chroma"
+
+    @property
+    def worlds(self) -> Path:
+        """One YAML file for each world: the source of truth of its base lore."""
+        return self.folder / "worlds"
+
+    @property
+    def originals(self) -> Path:
+        """Imported documents in their original form, by the SHA-256 of their content."""
+        return self.folder / "originals"
+
+    @property
+    def template(self) -> Path:
+        """This root's template for a model's context, if one was saved."""
+        return self.folder / "context-template.txt"
+
+    @property
+    def retrievals(self) -> Path:
+        """The database of handed-out entries, if a setting asks to log or keep them."""
+        return self.folder / "retrievals.sqlite3"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of all kinds."""
+        return self.folder / "memory.sqlite3"
+
+    def former(self, file: str) -> Path:
+        """The SQLite file that one kind had up to version 1.2."""
+        return self.folder / f"{file}.sqlite3"
+
+
 VERSIONS = versions_in(Path(__file__).parent / "schema")  # one that was ever released is never changed
 VERSION = len(VERSIONS)
+ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 _DAMAGED = -1  # a checksum that fits no row
 _CACHE = 65_536  # KiB at most for a writer: ids of imported rows are in no order, each needs another page
 _OWN = {"meta", "changes", "decisions", "history"}  # tables of ours, whatever the number of its version

@@ -1,49 +1,387 @@
-"""The entries of one kind, found by meaning, and by words and meaning together."""
+"""The store of embedded text under all kinds of memory.
 
-import contextlib
+All kinds are in one SQLite file (`database.py`), so that one transaction can change several, and one undo can
+take it back. Deleting a session for good makes its kind's tables again, not those of others (`erasing.py`).
+
+The source of truth of each kind:
+
+    memories         SQLite
+    documents        SQLite (passages may be edited), made from the originals in memory/originals/
+    world lore       memory/worlds/*.yaml for base lore, loaded on opening; SQLite for what `add_lore` added
+    session memory   SQLite only
+    transcripts      SQLite, as imported
+
+Vectors are stored by model and text (`vectors.py`). One transaction is the write path: one
+commit decides texts, vectors, full-text rows, history and the line in `changes` that Chroma follows.
+Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
+derived, and only have vectors, ids and the columns to filter by.
+"""
+
 import json
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
-from store.embedding import multilingual
-from store.embedding.active_model import version_name
-from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector
-from store.errors import ModelUnavailable, NotWritten
-from store.memory.engine import fusion, listing
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import EntryHit
-from store.memory.engine.kind import Row
-from store.memory.engine.resident import TEXT, EntryScores, ResidentEntries, Where
-from store.memory.engine.retrievals import KeptEntry, RetrievedText
-from store.memory.engine.settings import MEASURED
-from store.memory.engine.stored_entries import StoredEntries
+from store.catalog.history import FORGET_VECTORS
+from store.embedding import embedding_cache, multilingual, open_embedder
+from store.embedding.active_model import ActiveModel, version_name
+from store.embedding.embedding_cache import ModelVectors
+from store.embedding.protocol import OFFLINE_TEXT, Embedder, Vector
+from store.errors import ModelUnavailable, NotPermitted, NotWritten
+from store.lru import LruCache
+from store.memory.engine import listing, vectors
+from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
+from store.memory.engine.database import ERASING, Database
+from store.memory.engine.inputs import (
+    LONGEST,
+    InvalidInput,
+    UnknownEntry,
+    changed_meanwhile,
+    check_known,
+    checked_text,
+    offered,
+)
+from store.memory.engine.kind import MemoryKind, Row
+from store.memory.engine.listing import EntryVersion
+from store.memory.engine.retrievals import KeptEntry, Retrievals
+from store.memory.engine.settings import DEFAULT, LOCAL, MEASURED, memory_settings
+from store.memory.engine.vectors import (
+    NEXT_MODEL,
+    TEXT,
+    EntryScores,
+    NewVectors,
+    ResidentEntries,
+    Where,
+    with_any_vector,
+)
+from store.permissions import Actor
 from store.vectors.blocks import VectorSnapshot
 
 log = logging.getLogger(__name__)
 
+_COMPARED = 2_000  # ids that are compared with one that does not exist
+# The vectors of the last questions, by the model's version and the text.
+AskedVectors = LruCache[tuple[str, str], NDArray[np.float32]]
 
-class Retrieved(Protocol):
-    """An entry that was handed out, however it was found."""
+
+class Entries:
+    """The entries of one kind: rows, counts, history, vectors, and their changes."""
+
+    def __init__(
+        self,
+        kind: MemoryKind,
+        database: Database,
+        retrievals: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+        clock: Callable[[], float] = time.time,
+        writable: bool = True,
+        changed: Callable[[], None] = lambda: None,
+        asked: AskedVectors | None = None,
+        finish_erasing: Callable[["Entries"], None] = lambda entries: None,
+    ) -> None:
+        """`database` is the kind's view of the memory's file, `retrievals` the file of what is handed out.
+
+        Kinds that share `asked` and a model embed a question once.
+        """
+        self.kind = kind
+        self.database = database
+        self.clock = clock
+        self._model = ActiveModel(self.database, embedder, models=models)
+        self._asked = AskedVectors(1) if asked is None else asked
+        self._counted = database if writable else None  # where viewers' questions count as well
+        self.retrievals = Retrievals(
+            retrievals,
+            kind=kind.name,
+            detail=memory_settings().retrieval_log,
+            days=memory_settings().keep_contexts,
+        )
+        self.residents: dict[str, ResidentEntries] = {}  # one at most, by its model; the same for every actor
+        self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
+        self.changed = changed  # called after every change: Chroma has something to follow
+        if writable:
+            self._choose_model(embedder)
+
+    def for_actor(self, actor: Actor) -> Self:
+        """The same entries with this person's permissions; the vectors in memory and the model are shared."""
+        used = copy(self)
+        used.database = self.database.for_actor(actor)
+        return used
+
+    # -- rows ---------------------------------------------------------------------------------------------
 
     @property
-    def row(self) -> Row:
-        """The entry that was found."""
+    def actor(self) -> Actor:
+        """The person who reads and changes them here."""
+        return self.database.actor
 
     @property
-    def score(self) -> float:
-        """How well it fits; a higher score comes first."""
-
-
-class Entries(StoredEntries):
-    """The entries of one kind, found by meaning, and by words and meaning together."""
+    def can_write(self) -> bool:
+        """Whether this kind is open for writing, and this actor may change it."""
+        return self.database.can_write
 
     @property
-    def least(self) -> float:
-        """The score below which nothing answers a question: 0 with models it was not measured with."""
-        return self.kind.least if self._model.name in MEASURED else 0.0
+    def fault(self) -> str:
+        """Why this kind's file cannot be used, with the remedy; "" if it can. It then reads as empty."""
+        return self.database.fault
+
+    def get(self, id: str) -> Row:
+        """One entry, all columns but its vector. Raises UnknownEntry, with the nearest ids."""
+        found = self.rows([id])
+        if not found:
+            raise self.unknown(id)
+        return found[0]
+
+    def unknown(self, id: str) -> UnknownEntry:
+        """The error for an id that no entry has, with the nearest ids."""
+        known = [row["id"] for row in self.find(limit=_COMPARED)]
+        return UnknownEntry(f"there is no entry {id!r} in {self.kind.name}{offered(id, known)}")
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """The entries with these ids, in this order; missing ones are left out."""
+        with self.database.reading() as db:
+            return listing.rows(db, self.kind, ids)
+
+    def find(
+        self,
+        *,
+        words: str = "",
+        where: Where | None = None,
+        before: float | None = None,
+        order: str = "",
+        offset: int = 0,
+        limit: int | None = 100,
+    ) -> list[Row]:
+        """A page of the entries that contain all the words and pass the filters.
+
+        `before`: only entries neither written nor edited since then (UNIX seconds).
+        """
+        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        with self.database.reading() as db:
+            chosen = db.execute(  # numbers alone: sorting whole rows would move every text
+                f"SELECT rowid FROM {self.kind.table} WHERE {passing} "
+                f"ORDER BY {listing.ordered(db, self.kind, order)} LIMIT ? OFFSET ?",
+                [*values, -1 if limit is None else limit, offset],
+            ).fetchall()
+            return listing.rows(db, self.kind, [row[0] for row in chosen], key="rowid_")
+
+    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
+        """How many entries match, at a moment in the past if `before` (UNIX seconds) is given."""
+        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        query = f"SELECT count(*) FROM {self.kind.table} WHERE {passing}"
+        return int(self.database.row(query, values)[0])
+
+    def written(self, ids: Sequence[str]) -> dict[str, float]:
+        """When each entry was written or last edited (UNIX seconds)."""
+        with self.database.reading() as db:
+            return listing.written(db, self.kind, ids)
+
+    def counts(self, column: str = "") -> dict[str, int]:
+        """How many entries each world, session or protocol has, or each value of another filter column.
+
+        Raises InvalidInput if the entries are not filtered by this column.
+        """
+        column = column or self.kind.scope
+        if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
+        with self.database.reading() as db:
+            found = db.execute(
+                f"SELECT {column}, count(*) FROM {self.kind.table} WHERE {column} IS NOT NULL "
+                f"GROUP BY {column} ORDER BY {column}"
+            )
+            return {str(row[0]): row[1] for row in found}
+
+    def scopes(self) -> list[str]:
+        """Every world, session or protocol, also an empty world; none for kinds without them."""
+        with self.database.reading() as db:
+            named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
+        return sorted({*named, *(self.counts() if self.kind.scope else ())})
+
+    def within(self, scope: str) -> dict[str, str]:
+        """The filter for one world, session or protocol, none for "". Raises UnknownEntry."""
+        if not scope:
+            return {}
+        if not (column := self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} belong to no world, session or protocol")
+        check_known(scope, self.scopes(), what=column.removesuffix("_id"))
+        return {column: scope}
+
+    def count_question(self, scope: str) -> None:
+        """Count a question about a world, session or protocol; a full disk must not prevent an answer.
+
+        Nothing of the question is stored.
+        """
+        self.actor.check_login()
+        if self._counted:
+            with suppress(NotWritten), self._counted.recording() as db:
+                db.execute(
+                    "INSERT INTO queried VALUES (?, ?, 1, ?) "
+                    "ON CONFLICT (kind, scope) DO UPDATE SET times = times + 1, last = excluded.last",
+                    [self.kind.name, scope, self.clock()],
+                )
+
+    def asked(self) -> dict[str, tuple[int, float]]:
+        """How often each world, session or protocol was asked about, and when last (UNIX seconds)."""
+        rows = self.database.rows("SELECT * FROM queried WHERE kind = ?", [self.kind.name])
+        return {row["scope"]: (row["times"], row["last"]) for row in rows}
+
+    def vector(self, id: str) -> NDArray[np.float32] | None:
+        """The entry's vector, by the model that it names; None if it has none yet."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
+        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
+
+    def versions(self, id: str) -> list[EntryVersion]:
+        """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
+        with self.database.reading() as db:
+            found = listing.versions(db, self.kind, id)
+        if not found:
+            raise self.unknown(id)
+        return found
+
+    def waiting(self) -> list[PendingEntry]:
+        """Agents' changes of this kind that wait for a person, oldest first."""
+        rows = self.database.rows("SELECT * FROM pending WHERE kind = ? ORDER BY at, rowid", [self.kind.name])
+        return [
+            PendingEntry(
+                row["id"], self.kind.name, row["target"], json.loads(row["row"]) if row["row"] else None,
+                row["verb"], row["who"], row["agent"], row["via"], row["at"],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def waiting_count(self) -> int:
+        """How many changes of this kind wait."""
+        query = "SELECT count(*) FROM pending WHERE kind = ?"
+        return int(self.database.row(query, [self.kind.name])[0])
+
+    def decided(self, decision: str | None) -> list[str] | None:
+        """The entries that this decision changed, in their order; None if it was not made yet.
+
+        Raises NotPermitted if another person made it.
+        """
+        if decision is None:
+            return None
+        with self.database.reading() as db:
+            row = db.execute("SELECT number, who FROM decisions WHERE id = ?", [decision]).fetchone()
+            if row is None:
+                return None
+            if row["who"] != self.actor.name:
+                raise NotPermitted("another user made a decision with this id")
+            query = "SELECT id FROM history WHERE decision = ? AND kind = ? ORDER BY number"
+            found = db.execute(query, [row["number"], self.kind.name]).fetchall()
+        return [*dict.fromkeys(one["id"] for one in found)]
+
+    # -- the model ----------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The name of this kind's embedding model."""
+        return self._model.name
+
+    @property
+    def version(self) -> str:
+        """What the table of vectors calls the version of the model that made those in use."""
+        return self.database.meta("model")
+
+    def version_of(self, embedder: Embedder) -> str:
+        """What the table of vectors calls this version of a model."""
+        with self.database.reading() as db:
+            return vectors.version(db, self.kind, embedder)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model; its weights are loaded at first use."""
+        return self._model.embedder
+
+    def embedder_or_none(self) -> Embedder | None:
+        """The model; None while it is away."""
+        try:
+            return self._model.embedder
+        except ModelUnavailable:
+            return None
+
+    def embed(self, texts: Sequence[str]) -> NewVectors:
+        """The vectors of those of these texts that this kind's model has not embedded yet.
+
+        Another process may choose another model meanwhile.
+        """
+        if not texts:
+            return NewVectors("", {})
+        embedder = self.embedder
+        version = self.version_of(embedder)
+        sources = [vectors.source(version, text) for text in texts]
+        with self.database.reading() as db:
+            new = embedding_cache.unknown(db, sources, table=self.kind.vectors)
+        return NewVectors(version, embedding_cache.embed(new, embedder), embedder)
+
+    def to_embed(self) -> int:
+        """How many entries have no vector of this kind's model yet."""
+        query = f"SELECT count(*) FROM {self.kind.table} p {vectors.joined(self.kind)} WHERE v.key IS NULL"
+        return int(self.database.row(query)[0])
+
+    def without_vector(self) -> int:
+        """How many entries `embed_new` embeds: not those that wait with another model's vector."""
+        if not self.kind.keeps_models:
+            return self.to_embed()
+        query = f"SELECT count(*) FROM {vectors.with_any_vector(self.kind)} WHERE vector IS NULL"
+        return int(self.database.row(query)[0])
+
+    def vectors_by_model(self) -> list[ModelVectors]:
+        """Every model that has vectors, earlier models included."""
+        with self.database.reading() as db:
+            return embedding_cache.by_model(db, model=self.version, table=self.kind.vectors)
+
+    def _choose_model(self, given: Embedder | None) -> None:
+        """The configured model for a new kind, and for an empty one that has another by default."""
+        configured = memory_settings().embedder_of(self.kind.name)
+        if not self.model:
+            self.database.set_meta("model", given.name if given else configured)
+            self.database.set_meta(DEFAULT, configured)
+        elif given is None and configured not in (LOCAL, OFFLINE_TEXT, self.model) and not self.count():
+            self.database.set_meta("model", configured)
+
+    def use(self, embedder: Embedder) -> None:
+        """Search with this model, of which all entries have a vector now (`reembedding.py`)."""
+        self.database.check_writable()
+        self._model.use(embedder)
+        self.changed()
+
+    def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+        """Delete every vector of a model that is not in use; returns how many, None if there were none.
+
+        They are gone from every file, the history included; texts stay. Cannot be undone; the history says
+        who did it and when. Raises InvalidInput for the model in use.
+        """
+        self.refuse_agents("delete vectors")
+        found = next((one for one in self.vectors_by_model() if one.model == model), None)
+        if found and found.is_in_use:
+            raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
+        if found:
+            note = {"vectors": found.count, "bytes": found.size}
+            with self.database.writing() as db:
+                db.execute(f"DELETE FROM {self.kind.vectors} WHERE model = ?", [model])
+                if self.database.meta(NEXT_MODEL) == model:  # whoever changes to it gives up
+                    self.database.set_meta(NEXT_MODEL, "")
+                self.begin(db, FORGET_VECTORS, actor=actor).record_final(
+                    "vectors", model, note, count=found.count
+                )
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [self.kind.key(ERASING)])
+            self.finish_erasing()
+            self.changed()
+        return found
+
+    # -- by meaning ------------------------------------------------------------------------------------------
 
     def question(self, text: str) -> Vector:
         """The vector of a question; a long one takes longer to embed than to answer."""
@@ -52,6 +390,14 @@ class Entries(StoredEntries):
         if (known := self._asked.get(key)) is None:
             known = self._asked[key] = np.asarray(model.embed_texts([text])[0], dtype=np.float32)
         return known
+
+    def question_or_none(self, text: str) -> Vector | None:
+        """The vector of a question; None, with the reason in the log, while the model is away."""
+        try:
+            return self.question(text)
+        except ModelUnavailable as error:
+            log.warning("%s is searched by words alone: %s", self.kind.name, error)
+            return None
 
     def nearest(
         self, vector: Vector, *, n: int, where: Where | None = None, floor: float | None = None
@@ -79,62 +425,20 @@ class Entries(StoredEntries):
         """The cosines of these entries with this vector; those without a vector are left out."""
         return {id: float(own @ vector) for id, own in self.resident().of(ids, TEXT).items()}
 
-    def search(
-        self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
-    ) -> list[tuple[Row, float]]:
-        """The entries nearest in meaning with their cosines, best first."""
-        found = self.nearest(self.question(text), n=n, where=where, floor=floor)
-        return [(row, found[row["id"]]) for row in self.rows([*found])]
+    def resident(self) -> VectorSnapshot:
+        """The vectors of all entries that have one, by id (`of`, facet TEXT), as they are now."""
+        model = self.version
+        resident = self.residents.get(model)  # another thread may erase, or change the model, at any moment
+        if resident is None:
+            self.residents.clear()
+            resident = self.residents[model] = ResidentEntries(self.kind, model=model)
+        with self.database.one_moment() as db:
+            return resident.snapshot(db)
 
-    def best(self, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
-        """The n entries that fit the question best by words and meaning together (`fusion.py`).
-
-        By words alone, with `cosine` None, while the model is away.
-        """
-        return self.best_with(question, self.question_or_none(question), n=n, where=where)
-
-    def best_with(
-        self, question: str, vector: Vector | None, *, n: int, where: Where | None = None
-    ) -> list[EntryHit]:
-        """As `best`, for a question that is embedded already; by words alone without a vector."""
-        where = where or {}
-        never = {*self.never_recalled()}
-        pool = max(n, fusion.POOL) + len(never)
-        with self.database.reading() as db:
-            words = fusion.word_shares(db, self.kind, question, where, limit=pool)
-        cosines: dict[str, float] = {}
-        if vector is not None:
-            cosines = self.nearest(vector, n=pool, where=where)
-            cosines |= self.cosines(vector, words.keys() - cosines)
-        rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
-        hits = fusion.fused(rows, self.kind, question, cosines=cosines, words=words)
-        return (hits if vector is None else self._compared_by_token(question, hits))[:n]
-
-    def _compared_by_token(self, question: str, hits: list[EntryHit]) -> list[EntryHit]:
-        """The first ordered by late interaction, where kind and model have it and it reads the language."""
-        model = self._model.embedder
-        if not self.kind.has_token_states or not isinstance(model, TokenEmbedder) or self.not_read(question):
-            return hits
-        if isinstance(model, ForeignReader) and model.is_foreign(question):
-            return hits  # its words are read by the model that reads English alone
-        texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: fusion.FIRST]}
-        if self.can_write:
-            self.add_token_states([*texts])
-        states = fusion.stored_states(self.database, [*texts], model.name)
-        lacking = [id for id in texts if id not in states]
-        states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
-        return fusion.ordered(hits, model.embed_tokens([question])[0], states)
-
-    def add_token_states(self, ids: Sequence[str]) -> None:
-        """Compute what late interaction needs of these entries, so that no question waits for it.
-
-        A full disk must not prevent an answer.
-        """
-        self.database.check_writable()
-        model = self._model.embedder
-        if self.kind.has_token_states and isinstance(model, TokenEmbedder):
-            with contextlib.suppress(NotWritten):
-                fusion.add_states(self.database, self.kind, ids, model)
+    @property
+    def least(self) -> float:
+        """The score below which nothing answers a question: 0 with models it was not measured with."""
+        return self.kind.least if self._model.name in MEASURED else 0.0
 
     def not_read(self, text: str) -> str:
         """The sentence that says that this kind's model does not read the language of a text, or ""."""
@@ -145,25 +449,7 @@ class Entries(StoredEntries):
         """Why an answer may lack what is stored: the fault of the file, or the language; or ""."""
         return self.fault or self.not_read(question)
 
-    def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
-        """The pinned entries that pass the filters, and then the n others that fit the question best."""
-        vector = self.question_or_none(question)
-        found = self.best_with(question, vector, n=n + len(self.pinned(where)), where=where)
-        return self.pinned_first(question, vector, found, n=n, where=where)
-
-    def pinned_first(
-        self, question: str, vector: Vector | None, found: Sequence[EntryHit], *, n: int,
-        where: Where | None = None,
-    ) -> list[EntryHit]:  # fmt: skip
-        """The pinned entries that pass the filters, and then the first n others of what was found."""
-        pinned = self.pinned(where)
-        known = {hit.row["id"]: hit for hit in found}
-        rows = self.rows([id for id in pinned if id not in known])
-        cosines = {} if vector is None else self.cosines(vector, [row["id"] for row in rows])
-        hits = fusion.fused(rows, self.kind, question, cosines=cosines, words={})
-        known |= {hit.row["id"]: hit for hit in hits}
-        others = [hit for hit in found if hit.row["id"] not in pinned]
-        return [*(known[id] for id in pinned if id in known), *others[:n]]
+    # -- what is handed out ----------------------------------------------------------------------------------
 
     def pinned(self, where: Where | None = None) -> list[str]:
         """The entries that are in every context and pass these filters, oldest first."""
@@ -181,40 +467,10 @@ class Entries(StoredEntries):
         )
         return [row[0] for row in self.database.rows(query, [*values, self.kind.name, state])]
 
-    def question_or_none(self, text: str) -> Vector | None:
-        """The vector of a question; None, with the reason in the log, while the model is away."""
-        try:
-            return self.question(text)
-        except ModelUnavailable as error:
-            log.warning("%s is searched by words alone: %s", self.kind.name, error)
-            return None
-
-    def log_retrieval(
-        self,
-        question: str,
-        hits: Sequence[Retrieved],
-        *,
-        scope: str,
-        n: int = 0,
-        where: Where | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
-
-        `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
-        """
-        self.actor.check_login()
-        self.keep_context(
-            question, [(hit.row["id"], _likeness(hit)) for hit in hits],
-            scope=scope, n=n, where=where or {}, threshold=threshold,
-        )  # fmt: skip
-        texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
-        self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
-
     @property
     def keeps_contexts(self) -> bool:
         """Whether the setting says to keep what is handed out."""
-        return self._retrievals.keeps_contexts
+        return self.retrievals.keeps_contexts
 
     def keep_context(
         self,
@@ -234,22 +490,99 @@ class Entries(StoredEntries):
         ids = json.dumps([id for id, _ in found])
         versions = dict(self.database.rows(query, [self.kind.table, ids]))
         entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
-        self._retrievals.keep(
+        self.retrievals.keep(
             question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
             at=self.clock(),
         )  # fmt: skip
 
-    def resident(self) -> VectorSnapshot:
-        """The vectors of all entries that have one, by id (`of`, facet TEXT), as they are now."""
-        model = self.version
-        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
-        if resident is None:
-            self._residents.clear()
-            resident = self._residents[model] = ResidentEntries(self.kind, model=model)
-        with self.database.one_moment() as db:
-            return resident.snapshot(db)
+    # -- writing ------------------------------------------------------------------------------------------
 
+    @contextmanager
+    def change(self, verb: str, *, actor: str = "", decision: str | None = None) -> Iterator[MemoryChange]:
+        """One decision in one transaction; leaves no trace if nothing is written or removed.
 
-def _likeness(hit: Retrieved) -> float:
-    """The cosine, 0 for one that words alone found; of a context's entry its score."""
-    return hit.cosine or 0.0 if isinstance(hit, EntryHit) else hit.score
+        With the id of a `decision` the transaction is a part of it; others may be in other kinds.
+        """
+        with self.database.writing() as db:
+            change = self.begin(db, verb, actor=actor, decision=decision)
+            yield change
+            change.finish()
+        self.changed()
+
+    def begin(
+        self, db: sqlite3.Connection, verb: str, *, actor: str = "", decision: str | None = None
+    ) -> MemoryChange:
+        """A decision, or a part of one, in the caller's transaction, ended by `finish`. Raises ReadOnly."""
+        by = self.actor
+        by.permit()
+        return MemoryChange(
+            db, self.kind, verb, decision=decision or uuid4().hex, actor=actor or by.name, at=self.clock(),
+            via=by.via, agent=by.agent, waits=by.is_reviewed,
+        )  # fmt: skip
+
+    def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "", decision: str | None = None) -> None:
+        """Add or replace entries as one decision, each embedded by this kind's model."""
+        if self.decided(decision) is not None:
+            return
+        given = list(rows)
+        new = self.embed([row[self.kind.text] for row in given])
+        with self.change(verb, actor=actor, decision=decision) as change:
+            change.store(new)
+            for row in given:
+                change.upsert(row)
+
+    def edit(
+        self,
+        id: str,
+        /,
+        *,
+        was: str | None = None,
+        actor: str = "",
+        decision: str | None = None,
+        **columns: Any,
+    ) -> None:
+        """Change columns of one entry; a new text is embedded first. Raises UnknownEntry or InvalidInput.
+
+        `was` is the text that the change was made from: if it is another by now, nothing is changed.
+        """
+        if self.decided(decision) is not None:
+            return
+        fixed = {"id", "embedding_model", self.kind.scope}
+        if not columns.keys() <= set(self.get(id)) - fixed:
+            raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
+        texts = [columns[self.kind.text]] if self.kind.text in columns else []
+        for text in texts:
+            checked_text(text, what="the text", most=LONGEST)
+        new = self.embed(texts)
+        with self.change("edit", actor=actor, decision=decision) as change:
+            row = change.row(self.kind.table, id)
+            if row is None:
+                raise UnknownEntry(f"{id} was removed in the meantime")
+            if was not in (None, row[self.kind.text]):
+                raise changed_meanwhile(id)
+            change.store(new)
+            change.upsert({**row, **columns})
+
+    def remove(self, ids: Iterable[str], *, actor: str = "", decision: str | None = None) -> int:
+        """Remove entries; undo restores them. Returns how many there were."""
+        if (removed := self.decided(decision)) is not None:
+            return len(removed)
+        with self.change("remove", actor=actor, decision=decision) as change:
+            for id in ids:
+                change.remove(id)
+            return change.count
+
+    def refuse_agents(self, verb: str) -> None:
+        """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""
+        refuse_agents(self.actor, verb)
+
+    # -- for good -----------------------------------------------------------------------------------------
+
+    def finish_erasing(self) -> None:
+        """Leave nothing of what `erase` deleted in any file, whichever process keeps them."""
+        self._finish_erasing(self)
+
+    def close(self) -> None:
+        """Close what this kind alone has open."""
+        self.retrievals.close()
+        self.database.close()

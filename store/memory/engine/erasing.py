@@ -7,26 +7,66 @@ every page of the old ones; the tables of other kinds stay as they are.
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from store.catalog import snapshots
 from store.catalog.catalog import count_up
+from store.catalog.history import FORGET
 from store.memory.engine.change import BESIDE, PENDING, MemoryChange
-from store.memory.engine.database import Database, bring_copy_up_to_date
-from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.database import ERASING, Database, bring_copy_up_to_date
+from store.memory.engine.entries import Entries
+from store.memory.engine.inputs import UnknownEntry
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.resident import EPOCH
-from store.memory.engine.vectors import delete_unused
+from store.memory.engine.vectors import EPOCH, delete_unused
+from store.writing.salvage import DAMAGED
 
 # Tables of all kinds with rows that say, or are named by, what a kind's entries are.
 _SHARED = ("changes", "history", "pending", "recall", "adopted", "queried", "checksums")
-ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 _SCHEMA = "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL"
 
 
-def erase(change: MemoryChange, column: str, value: str) -> int:
+def erase(entries: Entries, column: str, value: str, *, actor: str = "", decision: str | None = None) -> int:
+    """Delete entries for good: texts, vectors, full-text rows, history, counts of questions.
+
+    Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
+    UnknownEntry if there is nothing of it, unless it is the same `decision` again: then there was none.
+    """
+    entries.refuse_agents("delete for good")
+    is_begun = entries.decided(decision) is not None
+    try:
+        with entries.database.writing() as db:
+            count = _erase(entries.begin(db, FORGET, actor=actor, decision=decision), column, value)
+    except UnknownEntry:
+        if not is_begun:
+            raise
+        return 0
+    entries.residents.clear()
+    return count
+
+
+def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
+    """Make the kind's tables again, and let `purge` clean what was derived, if there is need.
+
+    Only for the process that keeps the memory. Returns whether there was need.
+    """
+    if not entries.database.meta(ERASING):
+        return False
+    path = entries.database.path
+    _erase_deleted(entries.database, entries.kind)
+    _erase_copied(path, entries.kind)
+    for old in path.parent.glob(f"*.{DAMAGED}*"):
+        old.unlink()  # a new file was made of it
+    with entries.database.reading() as db:
+        ids = {row[0] for row in db.execute(f"SELECT id FROM {entries.kind.table}")}
+    entries.retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
+    purge()
+    entries.database.set_meta(ERASING, "")
+    return True
+
+
+def _erase(change: MemoryChange, column: str, value: str) -> int:
     """Delete rows with all traces of them; the rest of the file stays.
 
     Raises UnknownEntry if there is nothing of it.
@@ -76,7 +116,7 @@ def _waiting(change: MemoryChange, column: str, value: str, ids: Sequence[str]) 
     return list({row[0] for row in (*found, *rows)})
 
 
-def erase_deleted(database: Database, kind: MemoryKind) -> None:
+def _erase_deleted(database: Database, kind: MemoryKind) -> None:
     """Delete vectors of texts that are gone, make the tables again that had rows of the kind, empty the log.
 
     Raises NotWritten while another process is reading.
@@ -98,7 +138,7 @@ def erase_deleted(database: Database, kind: MemoryKind) -> None:
     database.empty_log()
 
 
-def erase_copied(path: Path, kind: MemoryKind) -> None:
+def _erase_copied(path: Path, kind: MemoryKind) -> None:
     """Leave nothing of this kind in any copy of the file; the other kinds stay. A damaged copy goes."""
     for one in snapshots.kept(path):
         try:

@@ -11,23 +11,29 @@ with the last layer's states of the same model that makes the vectors. States ar
 with the entries and computed for those that have none; triggers delete them with their text.
 """
 
+import contextlib
 import json
 import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.words import cjk_pairs, forms, question_words, telling_words, words_in
 from store.disk.sqlite_values import marks
-from store.embedding.protocol import TokenEmbedder, unit
+from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector, unit
+from store.errors import NotWritten
 from store.memory.engine.database import Database
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.entries import Entries
+from store.memory.engine.inputs import InvalidInput
+from store.memory.engine.kind import MemoryKind, Row
 from store.memory.engine.listing import conditions
-from store.memory.engine.resident import Where
+from store.memory.engine.retrievals import RetrievedText
+from store.memory.engine.vectors import TEXT, Where
+from store.progress import batches
 
 WEIGHT = 0.25
 POOL = 50  # entries ranked by each part, at least
@@ -62,6 +68,143 @@ class EntryHit:
         """What gave the hit its place, for an answer in JSON."""
         late = {} if self.late_interaction is None else {"late_interaction": round(self.late_interaction, 4)}
         return {"meaning": self.cosine, "words": round(self.words, 4), "words_found": [*self.found], **late}
+
+
+class Retrieved(Protocol):
+    """An entry that was handed out, however it was found."""
+
+    @property
+    def row(self) -> Row:
+        """The entry that was found."""
+
+    @property
+    def score(self) -> float:
+        """How well it fits; a higher score comes first."""
+
+
+def best(entries: Entries, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
+    """The n entries that fit the question best by words and meaning together.
+
+    By words alone, with `cosine` None, while the model is away.
+    """
+    return best_with(entries, question, entries.question_or_none(question), n=n, where=where)
+
+
+def best_with(
+    entries: Entries, question: str, vector: Vector | None, *, n: int, where: Where | None = None
+) -> list[EntryHit]:
+    """As `best`, for a question that is embedded already; by words alone without a vector."""
+    where = where or {}
+    never = {*entries.never_recalled()}
+    pool = max(n, POOL) + len(never)
+    with entries.database.reading() as db:
+        words = word_shares(db, entries.kind, question, where, limit=pool)
+    cosines: dict[str, float] = {}
+    if vector is not None:
+        cosines = entries.nearest(vector, n=pool, where=where)
+        cosines |= entries.cosines(vector, words.keys() - cosines)
+    rows = entries.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
+    hits = fused(rows, entries.kind, question, cosines=cosines, words=words)
+    return (hits if vector is None else _compared_by_token(entries, question, hits))[:n]
+
+
+def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit]) -> list[EntryHit]:
+    """The first ordered by late interaction, where kind and model have it and it reads the language."""
+    model = entries.embedder
+    if (
+        not entries.kind.has_token_states
+        or not isinstance(model, TokenEmbedder)
+        or entries.not_read(question)
+    ):
+        return hits
+    if isinstance(model, ForeignReader) and model.is_foreign(question):
+        return hits  # its words are read by the model that reads English alone
+    texts = {hit.row["id"]: str(hit.row[entries.kind.text]) for hit in hits[:FIRST]}
+    if entries.can_write:
+        add_token_states(entries, [*texts])
+    states = stored_states(entries.database, [*texts], model.name)
+    lacking = [id for id in texts if id not in states]
+    states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
+    return ordered(hits, model.embed_tokens([question])[0], states)
+
+
+def add_token_states(entries: Entries, ids: Sequence[str]) -> None:
+    """Compute and store what late interaction needs of these entries, so that no question waits for it.
+
+    A full disk must not prevent an answer.
+    """
+    database, kind, model = entries.database, entries.kind, entries.embedder
+    database.check_writable()
+    if not kind.has_token_states or not isinstance(model, TokenEmbedder):
+        return
+    with contextlib.suppress(NotWritten):
+        for part in batches(ids, _BATCH):
+            with database.reading() as db:
+                rows = db.execute(
+                    f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({marks(part)}) "
+                    "AND id NOT IN (SELECT id FROM token_states WHERE model = ?)",
+                    [*part, model.name],
+                ).fetchall()
+            if not rows:
+                continue
+            states = model.embed_tokens([row["text"] for row in rows])
+            with database.recording() as db:
+                for row, own in zip(rows, states, strict=True):
+                    db.execute(  # unless it was changed or removed meanwhile
+                        "INSERT OR REPLACE INTO token_states SELECT id, ?, ?, ? "
+                        f"FROM {kind.table} WHERE id = ? AND {kind.text} = ?",
+                        [model.name, own.shape[1], packed(own), row["id"], row["text"]],
+                    )
+
+
+def for_context(entries: Entries, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
+    """The pinned entries that pass the filters, and then the n others that fit the question best."""
+    vector = entries.question_or_none(question)
+    found = best_with(entries, question, vector, n=n + len(entries.pinned(where)), where=where)
+    return pinned_first(entries, question, vector, found, n=n, where=where)
+
+
+def pinned_first(
+    entries: Entries, question: str, vector: Vector | None, found: Sequence[EntryHit], *, n: int,
+    where: Where | None = None,
+) -> list[EntryHit]:  # fmt: skip
+    """The pinned entries that pass the filters, and then the first n others of what was found."""
+    pinned = entries.pinned(where)
+    known = {hit.row["id"]: hit for hit in found}
+    rows = entries.rows([id for id in pinned if id not in known])
+    cosines = {} if vector is None else entries.cosines(vector, [row["id"] for row in rows])
+    hits = fused(rows, entries.kind, question, cosines=cosines, words={})
+    known |= {hit.row["id"]: hit for hit in hits}
+    others = [hit for hit in found if hit.row["id"] not in pinned]
+    return [*(known[id] for id in pinned if id in known), *others[:n]]
+
+
+def log_retrieval(
+    entries: Entries,
+    question: str,
+    hits: Sequence[Retrieved],
+    *,
+    scope: str,
+    n: int = 0,
+    where: Where | None = None,
+    threshold: float | None = None,
+) -> None:
+    """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
+
+    `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
+    """
+    entries.actor.check_login()
+    entries.keep_context(
+        question, [(hit.row["id"], _likeness(hit)) for hit in hits],
+        scope=scope, n=n, where=where or {}, threshold=threshold,
+    )  # fmt: skip
+    texts = [RetrievedText(hit.row["id"], hit.score, hit.row[entries.kind.text]) for hit in hits]
+    entries.retrievals.record(question, texts, scope=scope, actor=entries.actor.name, at=entries.clock())
+
+
+def _likeness(hit: Retrieved) -> float:
+    """The cosine, 0 for one that words alone found; of a context's entry its score."""
+    return hit.cosine or 0.0 if isinstance(hit, EntryHit) else hit.score
 
 
 def word_shares(
@@ -171,28 +314,6 @@ def closeness(question: States, entry: States) -> float:
     return float((question @ entry.T).max(axis=1).mean())
 
 
-def add_states(database: Database, kind: MemoryKind, ids: Sequence[str], model: TokenEmbedder) -> None:
-    """Compute and store the states of those of these entries that have none of this model."""
-    for start in range(0, len(ids), _BATCH):
-        part = ids[start : start + _BATCH]
-        with database.reading() as db:
-            rows = db.execute(
-                f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({marks(part)}) "
-                "AND id NOT IN (SELECT id FROM token_states WHERE model = ?)",
-                [*part, model.name],
-            ).fetchall()
-        if not rows:
-            continue
-        states = model.embed_tokens([row["text"] for row in rows])
-        with database.recording() as db:
-            for row, own in zip(rows, states, strict=True):
-                db.execute(  # unless it was changed or removed meanwhile
-                    "INSERT OR REPLACE INTO token_states SELECT id, ?, ?, ? "
-                    f"FROM {kind.table} WHERE id = ? AND {kind.text} = ?",
-                    [model.name, own.shape[1], packed(own), row["id"], row["text"]],
-                )
-
-
 def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[str, States]:
     """The stored states of these entries by this model, by id."""
     with database.reading() as db:
@@ -211,3 +332,44 @@ def ordered(hits: Sequence[EntryHit], question: States, states: Mapping[str, Sta
     first.sort(key=lambda hit: (-hit.score, hit.row["id"]))
     least = first[-1].score if first else 0.0
     return first + [replace(hit, score=min(hit.score, least)) for hit in hits[FIRST:]]
+
+
+def diverse_order(
+    entries: Entries, ids: Sequence[str | None], relevance: Sequence[float], *, n: int, trade_off: float
+) -> list[int]:
+    """The positions of n of these entries by `mmr_ranking`; one without a vector is unlike every other."""
+    known = entries.resident().of((id for id in ids if id), TEXT)
+    size = len(next(iter(known.values()))) if known else 1
+    vectors = np.zeros((len(ids), size), np.float32)
+    for row, id in zip(vectors, ids, strict=True):
+        if id in known:
+            row[:] = known[id]
+    return mmr_ranking(relevance, vectors, k=n, trade_off=trade_off)
+
+
+def mmr_ranking(
+    relevance: Sequence[float], vectors: NDArray[np.float32], *, k: int, trade_off: float
+) -> list[int]:
+    """The positions of the k best, in order.
+
+    Each has the largest λ·relevance − (1 − λ)·(highest cosine to those before it). λ is `trade_off`: 1 ranks
+    by relevance alone, 0 by novelty alone; the first is the most relevant in either case. Expects unit rows;
+    ties go to the earlier position.
+
+    Raises InvalidInput if λ is not from 0 to 1.
+    """
+    if not 0 <= trade_off <= 1:
+        raise InvalidInput(f"λ has to be from 0 to 1, not {trade_off!r}")
+    if not relevance:
+        return []
+    worth = np.asarray(relevance, dtype=np.float64)
+    likest = np.full(len(worth), -np.inf)  # cosine to what was chosen so far
+    left = np.ones(len(worth), np.bool_)
+    chosen: list[int] = []
+    while len(chosen) < min(k, len(worth)):
+        values = trade_off * worth - (1 - trade_off) * likest if chosen else worth
+        best = int(np.argmax(np.where(left, values, -np.inf)))
+        chosen.append(best)
+        left[best] = False
+        likest = np.maximum(likest, vectors @ vectors[best])
+    return chosen

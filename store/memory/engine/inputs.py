@@ -1,12 +1,36 @@
-"""Validate input of the text memory, and serialise it."""
+"""What may be given to the text memory: texts, numbers, moments, metadata, and names that have to exist.
+
+What may not is refused by two leaves of the tree in `store/errors.py`:
+
+MemedexError
+├── InvalidInput (ValueError)   a text, a tag, a limit or a filter that is not valid
+└── UnknownEntry (LookupError)  no entry has this id, or nothing this name; the nearest are offered
+"""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from difflib import SequenceMatcher
 from typing import Any
 
-from store.memory.engine.errors import InvalidInput
+from store.errors import MemedexError
+
+
+class InvalidInput(MemedexError, ValueError):
+    """A value that cannot be accepted; the message names it and what is allowed."""
+
+
+class UnknownEntry(MemedexError, LookupError):
+    """There is no such entry."""
+
+
+def changed_meanwhile(what: str) -> InvalidInput:
+    """That a text was made from another state of an entry than it has by now."""
+    return InvalidInput(
+        f"{what} was changed in the meantime; copy what you typed, then reload the page to see its text"
+    )
+
 
 LONGEST = 100_000  # characters of a memory, of lore or of an exchange: agents are given them whole
 LONGEST_QUESTION = 20_000
@@ -91,3 +115,37 @@ def checked_moment(text: object) -> float:
         return datetime.fromisoformat(str(text)).timestamp()
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"{text!r} is no moment such as 2026-01-31T10:00") from error
+
+
+_NEAREST = 3
+_LISTED = 20
+_ALIKE = 0.5  # of SequenceMatcher's ratio; below it names have no more in common than any two
+
+
+def nearest(name: str, known: Collection[str]) -> list[str]:
+    """At most three known names that are spelled like this one, the most similar first."""
+    given = name.casefold()
+    ratios = {one: SequenceMatcher(None, given, one.casefold()).ratio() for one in known}
+    alike = [one for one in known if ratios[one] >= _ALIKE or (given and given in one.casefold())]
+    return sorted(alike, key=lambda one: (-ratios[one], one))[:_NEAREST]
+
+
+def check_known(name: str, known: Collection[str], *, what: str) -> None:
+    """Raises UnknownEntry, with the nearest names, if this name is not a known one."""
+    if name not in known:
+        raise UnknownEntry(f"there is no {what} {name!r}{offered(name, known)}")
+
+
+def offered(name: str, known: Collection[str]) -> str:
+    """The end of a sentence that offers the nearest names, or all if there are few or none is given."""
+    if found := nearest(name, known):
+        return f"; the nearest: {_quoted(found)}"
+    if name.strip() and len(known) > _NEAREST:
+        return f"; there are {len(known):,}, none of them spelled like it"
+    more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
+    listed = _quoted(sorted(known)[:_LISTED])
+    return f"; there {'are' if len(known) > 1 else 'is'} {listed or 'none yet'}{more}"
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(repr(one) for one in names)

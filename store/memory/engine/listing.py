@@ -8,10 +8,9 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.words import cjk_runs, without_cjk
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.resident import Where
-from store.memory.engine.vectors import with_any_vector
+from store.memory.engine.vectors import Where, with_any_vector
 
 _GIVEN = "(SELECT value FROM json_each(?))"  # as a list in JSON, of any length
 TAGS = "tags"  # a filter: entries that have all of these

@@ -79,9 +79,9 @@ def as_of(
     )
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
-    past._residents = {}
+    past.residents = {}
     past._counted = None
-    past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
+    past.retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 
 

@@ -12,8 +12,7 @@ from store.errors import NotWritten
 from store.memory.engine import vectors
 from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.resident import EPOCH
-from store.memory.engine.vectors import NEXT_MODEL
+from store.memory.engine.vectors import EPOCH, NEXT_MODEL
 from store.progress import Progress
 
 

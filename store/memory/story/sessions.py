@@ -1,14 +1,90 @@
 """Session memory: exchanges, found by meaning, and deleted for good."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.inputs import LONGEST, checked_text
-from store.memory.engine.kind import MemoryKind
-from store.memory.story.scoped import N_RESULTS, Scoped
+from store.memory.engine.entries import Entries
+from store.memory.engine.erasing import erase
+from store.memory.engine.fusion import EntryHit, for_context, log_retrieval
+from store.memory.engine.inputs import (
+    LONGEST,
+    LONGEST_QUESTION,
+    MOST_CHARS,
+    InvalidInput,
+    UnknownEntry,
+    check_known,
+    checked_count,
+    checked_text,
+)
+from store.memory.engine.kind import MemoryKind, Row
 
 log = logging.getLogger(__name__)
+
+N_RESULTS = 3
+
+
+class Scoped:
+    """The entries of one kind, each under a key of the kind's scope."""
+
+    what = "key"  # what a key is called
+
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
+
+    def names(self) -> list[str]:
+        """Every key that something is stored under, and every world that came from a file."""
+        return self.entries.scopes()
+
+    def check_known(self, key: str) -> None:
+        """Raises UnknownEntry, with the nearest names, if there is no such key."""
+        check_known(key, self.names(), what=self.what)
+
+    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[EntryHit]:
+        """This key's pinned entries, and the n others that fit the question best. Raises InvalidInput."""
+        query = checked_text(query, what="the question", most=LONGEST_QUESTION)
+        found = for_context(
+            self.entries, query, n=checked_count(n, what="n_results"), where={self.entries.kind.scope: key}
+        )
+        if found:  # a key that nothing is kept under is not kept either
+            self.entries.count_question(key)
+            log_retrieval(self.entries, query, found, scope=key, n=n, where={self.entries.kind.scope: key})
+        return found
+
+    def _keep(self, row: Row, *, verb: str, actor: str, decision: str | None) -> None:
+        """Write this entry, replacing the one with the same id; the same decision is not made twice."""
+        if self.entries.decided(decision) is not None:
+            return
+        kind = self.entries.kind
+        new = self.entries.embed([row[kind.text]])
+        with self.entries.change(verb, actor=actor, decision=decision) as change:
+            check_owner(change.row(kind.table, row["id"]), row, kind.scope)
+            change.store(new)
+            change.upsert(row)
+
+    def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
+        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
+        self.entries.actor.check_login()
+        try:
+            checked_count(max_chars, what="max_chars", most=MOST_CHARS)
+            found = self.search(key, query, n=n)
+        except Exception as error:  # noqa: BLE001  a story goes on without it
+            log.error("Error querying %s: %s", what, error)
+            return [], False
+        texts = [hit.row["text"] for hit in found]
+        return texts, sum(map(len, texts)) > max_chars
+
+
+def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
+    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other.
+
+    Raises InvalidInput if the id belongs to another world, session or protocol.
+    """
+    if before is not None and before[scope] != row[scope]:
+        raise InvalidInput(
+            f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"
+        )
+
 
 MAX_CHARS = 1500
 
@@ -68,7 +144,7 @@ class Sessions(Scoped):
 
         Keys whose entries were removed, or wait for a person, count as well.
         """
-        known = self.entries.scopes_ever()
+        known = _scopes_ever(self.entries)
         return [key for key in known if key == session or key.endswith(f"_{session}")]
 
     def delete_session_memory(self, session_id: str, *, actor: str = "", decision: str | None = None) -> int:
@@ -85,7 +161,7 @@ class Sessions(Scoped):
         counts = dict[str, int]()
         try:
             for key in keys:
-                counts[key] = self.entries.erase("session_id", key, actor=actor, decision=decision)
+                counts[key] = erase(self.entries, "session_id", key, actor=actor, decision=decision)
             self.entries.finish_erasing()
         except UnknownEntry:
             self.check_known(key)
@@ -102,6 +178,20 @@ class Sessions(Scoped):
         was used as a key itself is deleted with the keys of its characters. Cannot be undone. Raises
         UnknownEntry as `delete_session_memory` does.
         """
-        is_key = "_" in session and session in self.entries.scopes_ever()
+        is_key = "_" in session and session in _scopes_ever(self.entries)
         keys = [session] if is_key else self.keys_of(session) or [session]
         return self._deleted(keys, actor=actor, decision=decision)
+
+
+def _scopes_ever(entries: Entries) -> list[str]:
+    """Every key that an entry, or a change that waits, has or had."""
+    kind, inside = entries.kind, f"$.{entries.kind.scope}"
+    found = entries.database.rows(
+        f"SELECT {kind.scope} AS name FROM {kind.table} UNION "
+        "SELECT json_extract(before, ?) FROM history WHERE tbl = ? UNION "
+        "SELECT json_extract(row, ?) FROM pending WHERE kind = ? UNION "
+        "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history "
+        "WHERE tbl = 'pending' AND kind = ? ORDER BY 1",
+        [inside, kind.table, inside, kind.name, inside, kind.name],
+    )
+    return [str(row[0]) for row in found if row[0] is not None]

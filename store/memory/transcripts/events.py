@@ -8,9 +8,8 @@ from typing import Any, Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
-from store.memory.engine.errors import InvalidInput
 from store.memory.engine.foreign import moment, time_of, whole_number
-from store.memory.engine.inputs import checked_count
+from store.memory.engine.inputs import InvalidInput, checked_count
 from store.memory.transcripts.messages import text_of
 
 EventColumn = Literal["event", "tool_name", "lvl", "error_type", "model_used"]

@@ -10,13 +10,11 @@ from store.catalog.words import cjk_runs, content_words, forms, question_words
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import Vector
 from store.memory.engine.entries import Entries
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import pair_scores
-from store.memory.engine.inputs import checked_count
+from store.memory.engine.fusion import diverse_order, pair_scores
+from store.memory.engine.inputs import InvalidInput, checked_count
 from store.memory.engine.listing import MOMENTS
-from store.memory.engine.resident import Where
+from store.memory.engine.vectors import Where
 from store.memory.text.extraction import CONTENT_TYPES
-from store.memory.text.mmr import diverse_order
 from store.memory.transcripts.tables import KIND
 
 _T = TypeVar("_T")

@@ -10,14 +10,13 @@ from store.errors import ModelUnavailable
 from store.memory.engine.change import ADOPTED
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields
-from store.memory.engine.fusion import EntryHit
-from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, checked_text
+from store.memory.engine.fusion import EntryHit, log_retrieval
+from store.memory.engine.inputs import LONGEST_QUESTION, check_known, checked_percentage, checked_text
 from store.memory.engine.kind import Row
-from store.memory.engine.names import check_known
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vectors import with_any_vector
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
-from store.memory.text.token_chunks import SIZES, chunk_text
+from store.memory.text.tokens import SIZES, chunk_text
 from store.memory.transcripts import events, reader
 from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
@@ -186,8 +185,8 @@ class Transcripts:
             self.entries, question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
         )
         found = [EntryHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
-        self.entries.log_retrieval(
-            question, found, scope=session_id or "", n=n, threshold=min_score,
+        log_retrieval(
+            self.entries, question, found, scope=session_id or "", n=n, threshold=min_score,
             where={**where, "mode": mode, **({} if mmr is None else {"mmr": mmr})},
         )  # fmt: skip
         return hits

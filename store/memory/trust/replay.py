@@ -1,4 +1,4 @@
-"""Contexts that were handed out: what was in each, and what it would have been otherwise."""
+"""The past: contexts that were handed out, what they would have been otherwise, and what changed since."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
+from store.errors import InvalidRecord
 from store.memory.context import AssembledContext
-from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.fusion import EntryHit
-from store.memory.engine.inputs import checked_percentage
-from store.memory.engine.names import check_known
+from store.memory.engine import point_in_time
+from store.memory.engine.fusion import EntryHit, best, for_context
+from store.memory.engine.inputs import InvalidInput, UnknownEntry, check_known, checked_percentage
 from store.memory.engine.point_in_time import Changed
 from store.memory.engine.retrievals import KeptContext, kept_contexts
 from store.memory.memories import relevance
@@ -144,8 +144,8 @@ def _ask(past: OpenedMemory, kept: KeptContext, threshold: float | None) -> list
         return past.memories.for_context(kept.question, n=n, threshold=least, where=kept.where)
     if kept.kind == TRANSCRIPTS.name and "mode" in kept.where:  # else: of a prompt's preview
         return _transcripts(past, kept, n=n, least=least)
-    does = entries.best if kept.kind == "documents" else entries.for_context
-    hits = does(kept.question, n=n, where=kept.where)
+    does = best if kept.kind == "documents" else for_context
+    hits = does(entries, kept.question, n=n, where=kept.where)
     return [hit for hit in hits if least is None or relevance(hit.cosine or 0.0) >= least]
 
 
@@ -182,3 +182,36 @@ def _key(entry: ContextEntry) -> tuple[str, str]:
 
 def _replayed(entry: ContextEntry, what: Literal["same", "added", "removed"]) -> ReplayedEntry:
     return ReplayedEntry(entry.id, entry.text, entry.score, what)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryDifference:
+    """One entry whose text differs between the two moments."""
+
+    kind: str
+    id: str
+    what: Literal["added", "removed", "changed"]
+    before: str  # "" if there was none
+    after: str  # "" if there is none
+
+
+def difference(memory: OpenedMemory, since: float, until: float | None = None) -> list[EntryDifference]:
+    """The entries that were added, removed or changed between two moments (UNIX seconds; None: now).
+
+    By kind, then by id. Raises InvalidRecord if `until` comes before `since`.
+    """
+    if until is not None and until < since:
+        raise InvalidRecord("the second moment has to come after the first")
+    found = []
+    for entries in memory.usable:
+        name = entries.kind.name
+        before = point_in_time.texts_at(entries, since)
+        after = point_in_time.texts_at(entries, until)
+        for id in sorted(before.keys() | after.keys()):
+            old, new = before.get(id), after.get(id)
+            if old != new:
+                what: Literal["added", "removed", "changed"] = (
+                    "added" if old is None else "removed" if new is None else "changed"
+                )
+                found.append(EntryDifference(name, id, what, old or "", new or ""))
+    return found

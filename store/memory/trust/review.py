@@ -1,5 +1,7 @@
-"""Pending changes of all kinds, with flags that speak against them."""
+"""What a person decides about entries: pending changes, with flags against them, pins and merges."""
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,13 +10,70 @@ from typing import Literal
 from uuid import uuid4
 
 from store.errors import ModelUnavailable, NotWritten
-from store.memory.engine.change import PENDING, PendingEntry, refuse_agents
+from store.memory.engine.change import PENDING, RECALL, PendingEntry, refuse_agents
+from store.memory.engine.inputs import LONGEST, InvalidInput, UnknownEntry, changed_meanwhile, checked_text
 from store.memory.engine.kind import MemoryKind, Row
 from store.memory.engine.vectors import NewVectors
+from store.memory.kinds import MEMORIES
+from store.memory.memories import MOST_TAGS
 from store.memory.opened import OpenedMemory
-from store.memory.text.conflicts import compared
-from store.memory.text.suspicion import Warned, suspicions
+from store.memory.text.conflicts import compared, sentences
 from store.outcome import Outcome, Refusal
+
+Warned = Literal["instruction", "address", "secret"]
+
+_INSTRUCTIONS = (
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|any|your|the)\b"
+    r"[^.\n]{0,30}\b(?:instructions?|prompts?|rules?|messages?|orders|context|guidelines?)\b",
+    r"\b(?:system prompt|developer message|jailbreak)\b",
+    r"\byou (?:must|have to|should|are to) (?:now |always |never )",
+    r"\b(?:from now on|do not (?:tell|inform|mention to)|without (?:telling|asking))\b",
+    r"\byou are now\b|\bact as\b|\bpretend (?:to be|that)\b",
+    r"^\s*(?:system|assistant|developer)\s*:|<\|?(?:im_start|im_end|system|assistant)\b",
+    r"\b(?:always|immediately) (?:send|transfer|buy|sell|approve|run|execute|call|visit|open)\b",
+)
+_ADDRESSES = (
+    r"https?://[^\s<>\"')]+",
+    r"\b[\w.+-]+@[\w-]+\.[\w.-]*\w",
+    r"\b0x[0-9a-fA-F]{40}\b",
+    r"\b[1-9A-HJ-NP-Za-km-z]{32,44}\b",
+)
+_SECRETS = (
+    r"\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}",
+    r"\b(?:ghp|gho|ghs|github_pat|xox[abprs]|glpat)[-_][A-Za-z0-9_-]{10,}",
+    r"\bAKIA[0-9A-Z]{16}\b",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+",
+    r"(?i:\b(?:password|passwd|passphrase|secret|api[ _-]?key|token|seed phrase|mnemonic)\b)"
+    r"\s*(?:is|=|:)\s*\S+",
+)
+_PATTERNS: dict[Warned, re.Pattern[str]] = {
+    "instruction": re.compile("|".join(_INSTRUCTIONS), re.IGNORECASE | re.MULTILINE),
+    "secret": re.compile("|".join(_SECRETS)),
+    "address": re.compile("|".join(_ADDRESSES)),
+}
+_LONGEST = 80  # characters shown of what was found
+
+
+@dataclass(frozen=True, slots=True)
+class TextWarning:
+    """A finding in a text, and its place."""
+
+    reason: Warned
+    found: str
+    start: int
+    end: int
+
+
+def suspicions(text: str) -> list[TextWarning]:
+    """Everything that reads like an instruction, an address or a secret, in the order of the text."""
+    found = [
+        TextWarning(reason, match.group().strip()[:_LONGEST], match.start(), match.end())
+        for reason, pattern in _PATTERNS.items()
+        for match in pattern.finditer(text)
+    ]
+    return sorted(found, key=lambda one: (one.start, one.reason))
+
 
 NEARLY = 0.95  # cosine from which it says nearly the same as an entry
 _ACCEPT = "accept"
@@ -185,3 +244,105 @@ def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Fl
                 reason = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"
                 found.append(Flag("contradiction", reason))
     return found
+
+
+Recall = Literal["", "pinned", "never"]
+_VERBS: dict[Recall, str] = {"pinned": "pin", "never": "never recall", "": "recall again"}
+
+
+def of(memory: OpenedMemory, id: str, *, kind: str = MEMORIES) -> Recall:
+    """Whether an entry is pinned, never recalled, or "": recalled when it fits."""
+    with memory.entries(kind).database.reading() as db:
+        row = db.execute("SELECT state FROM recall WHERE kind = ? AND id = ?", [kind, id]).fetchone()
+    return row[0] if row else ""
+
+
+def set_recall(
+    memory: OpenedMemory, ids: Sequence[str], state: Recall, *, kind: str = MEMORIES, actor: str = "",
+    decision: str | None = None,
+) -> None:  # fmt: skip
+    """Pin entries, never recall them, or treat them as all others; one decision. Raises UnknownEntry."""
+    entries = memory.entries(kind)
+    if entries.decided(decision) is not None:
+        return
+    with entries.change(_VERBS[state], actor=actor, decision=decision) as change:
+        for id in ids:
+            if change.row(entries.kind.table, id) is None:
+                raise entries.unknown(id)
+            if state:
+                change.upsert({"id": id, "state": state}, table=RECALL)
+            else:
+                change.remove(id, table=RECALL)
+
+
+@dataclass(frozen=True, slots=True)
+class MergePreview:
+    """The effect of a merge."""
+
+    keep: Row
+    removed: list[Row]
+    text: str  # the text of the kept entry, with every sentence of the others that it does not have
+    tags: list[str]  # of all, at most 10; [] for a kind without tags
+
+
+def preview(memory: OpenedMemory, keep: str, others: Sequence[str], *, kind: str = MEMORIES) -> MergePreview:
+    """What merging these entries into one of them would store. Raises UnknownEntry or InvalidInput.
+
+    A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
+    """
+    entries = memory.entries(kind)
+    rows = [entries.get(id) for id in dict.fromkeys((keep, *others))]
+    if len(rows) < 2:
+        raise InvalidInput("a merge needs another entry than the one that is kept")
+    scope, column = entries.kind.scope, entries.kind.text
+    if scope and len({row[scope] for row in rows}) > 1:
+        raise InvalidInput(f"entries of one {scope} alone can be merged")
+    text = str(rows[0][column])
+    for row in rows[1:]:
+        for sentence in sentences(str(row[column])):
+            repeats = any(one.is_repetition for one in compared([text, sentence]))
+            if sentence not in text and not repeats:
+                text = f"{text.rstrip()} {sentence}"
+    tags = [tag for row in rows for tag in json.loads(row.get("tags") or "[]")]
+    return MergePreview(rows[0], rows[1:], text, [*dict.fromkeys(tags)][:MOST_TAGS])
+
+
+def merge(
+    memory: OpenedMemory,
+    keep: str,
+    others: Sequence[str],
+    *,
+    kind: str = MEMORIES,
+    text: str = "",
+    shown: MergePreview | None = None,
+    actor: str = "",
+    decision: str | None = None,
+) -> MergePreview:
+    """Merge as `preview` shows it, with another text if one is given; one undoable decision.
+
+    `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
+    meantime, InvalidInput if one was changed, or for what cannot be merged.
+    """
+    entries = memory.entries(kind)
+    if entries.decided(decision) is not None:
+        kept = entries.get(keep)
+        tags = json.loads(kept.get("tags") or "[]")
+        return shown or MergePreview(kept, [], str(kept[entries.kind.text]), tags)
+    planned = shown or preview(memory, keep, others, kind=kind)
+    text = checked_text(text or planned.text, what="the text", most=LONGEST)
+    new = entries.embed([text])
+    kept = {**planned.keep, entries.kind.text: text}
+    if "tags" in kept:
+        kept["tags"] = json.dumps(planned.tags)
+    with entries.change("merge", actor=actor, decision=decision) as change:
+        change.store(new)
+        for one in (planned.keep, *planned.removed):
+            row = change.row(entries.kind.table, one["id"])
+            if row is None:
+                raise UnknownEntry(f"{one['id']} was removed in the meantime")
+            if any(row[name] != value for name, value in one.items() if name != "embedding_model"):
+                raise changed_meanwhile(one["id"])
+        change.upsert(kept)
+        for one in planned.removed:
+            change.remove(one["id"])
+    return planned

@@ -10,7 +10,7 @@ import pytest
 
 from store.adopting.system import AdoptionRequest
 from store.adopting.systems import memory_system, recognise
-from store.memory.exporting.export import export
+from store.memory.exporting import export
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.adopting import reference_chroma

@@ -12,8 +12,8 @@ from store.disk.files import NotAFile, absolute, file_hash, read_regular
 from store.disk.layout import Layout
 from store.disk.sidecars import read
 from store.errors import BadBackup, BadPicture, BadSource, InvalidRecord
-from store.memory.documents import files as document_files
-from store.memory.story.worlds import read_worlds
+from store.memory.documents import parser as document_files
+from store.memory.story.lore import read_worlds
 from store.memory.transcripts import files
 from store.tags.taxonomy import Taxonomy
 from tests.store.conftest import address

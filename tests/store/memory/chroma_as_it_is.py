@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from store.chroma.collections import FolderCollections, made_with
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
 
 
 def stored(root: Path, name: str) -> dict[str, dict[str, Any]]:

@@ -13,10 +13,9 @@ from store.disk.sqlite import statements
 from store.disk.sqlite_identity import MEMORY_ID
 from store.disk.sqlite_values import marks
 from store.memory.engine import vectors
-from store.memory.engine.database import SUMMED, VERSIONS, install
-from store.memory.engine.former_files import _SUMMED
+from store.memory.engine.database import SUMMED, VERSIONS, Places, install
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.places import Places
+from store.memory.engine.salvage import _SUMMED
 from store.memory.kinds import KINDS
 
 _RELEASED = Path(__file__).parents[1] / "released" / "1.2.0.zip"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from store.memory.exporting.export import export
+from store.memory.exporting import export
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags

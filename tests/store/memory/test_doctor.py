@@ -5,8 +5,7 @@ import pytest
 from store.memory import doctor
 from store.memory.engine.vectors import joined
 from store.memory.memory import Memory
-from store.memory.story.lore import KIND
-from store.memory.story.worlds import World
+from store.memory.story.lore import KIND, World
 
 
 @pytest.mark.usefixtures("chroma")

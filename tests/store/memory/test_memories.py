@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from store.errors import NothingToUndo
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.vectors import NewVectors, source
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags

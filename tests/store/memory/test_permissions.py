@@ -13,11 +13,11 @@ from store.catalog.history import AuditFilter
 from store.disk.aside import Aside
 from store.errors import LoginEnded, ReadOnly
 from store.memory import doctor as memory_doctor
-from store.memory.asking import AskedModel
+from store.memory.context import AskedModel
 from store.memory.engine.retrievals import KeptEntry, Retrievals
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
-from store.memory.story.worlds import World
+from store.memory.story.lore import World
 from store.memory.transcripts.events import EventFilter
 from store.memory.transcripts.intake import TranscriptReport
 from store.memory.trust.replay import WhatIf

@@ -9,15 +9,14 @@ import pytest
 from store.embedding.protocol import OFFLINE_TEXT
 from store.memory import context, memories
 from store.memory.documents import documents
+from store.memory.documents.chunking import LONGEST, OVERLAP, SEPARATORS, split_recursively
 from store.memory.engine.settings import LOCAL, MemorySettings
 from store.memory.story import lore
 from store.memory.story import sessions as session_memory
+from store.memory.story.lore import LONGEST as LORE_CHUNK
 from store.memory.story.sessions import exchange, memory_key
 from store.memory.text import extraction
-from store.memory.text.line_chunks import LONGEST as LORE_CHUNK
-from store.memory.text.recursive_chunks import LONGEST, OVERLAP, SEPARATORS, split_recursively
-from store.memory.text.token_chunks import SIZES
-from store.memory.text.tokens import NAME
+from store.memory.text.tokens import NAME, SIZES
 
 
 def defaults(verb: object) -> dict[str, Any]:

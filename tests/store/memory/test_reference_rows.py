@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from store.chroma.follower import ChromaFollower
-from store.memory.exporting.export import export
+from store.memory.exporting import export
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.text.tokens import count_tokens

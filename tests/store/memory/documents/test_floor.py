@@ -7,8 +7,7 @@ import pytest
 
 from store.cli import main
 from store.memory.inspect.probe import probe
-from store.memory.memory import Memory
-from store.memory.searching import SearchFilters
+from store.memory.memory import Memory, SearchFilters
 
 PAPER = """# Liquidation
 

@@ -9,7 +9,7 @@ from store.memory.documents.headings import (
     sections_named,
     typeset_headings,
 )
-from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import UnknownEntry
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from store.errors import BadSource
 from store.memory.documents import parser
-from store.memory.documents.files import document_text
+from store.memory.documents.parser import document_text
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.memory.documents.small_pdf import small_pdf

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from store.disk.files import Disk
 from store.errors import CatalogDamaged, NotWritten, ReadOnly
 from store.memory import doctor
+from store.memory.engine.database import Places
 from store.memory.memory import Memory
-from store.memory.story.worlds import World
+from store.memory.story.lore import World
 from tests.store.memory.bags import Bags
 
 # -- one writer ----------------------------------------------------------------------------------------------
@@ -175,3 +176,8 @@ def test_nothing_is_written_when_the_model_fails(memory: Memory, bags: Bags) -> 
 
 
 changes = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("pqr"), st.booleans()), max_size=30)
+
+
+def test_places_are_below_the_root(tmp_path: Path) -> None:
+    assert Places(tmp_path).database == tmp_path / "memory" / "memory.sqlite3"
+    assert Places(tmp_path).worlds == tmp_path / "memory" / "worlds"

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from store.memory.text.mmr import mmr_ranking
 
 from store.embedding import open_embedder
 from store.embedding.protocol import unit
 from store.errors import ModelUnavailable
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import WEIGHT, closeness, packed, unpacked
+from store.memory.engine.fusion import WEIGHT, best, closeness, packed, unpacked
+from store.memory.engine.inputs import InvalidInput
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.earlier import as_of_1_2
@@ -59,7 +60,7 @@ def test_a_text_that_meaning_ranks_last_is_found_by_its_words(memory: Memory) ->
         memory.lore.add_lore("peaks", f"x{number}", f"dragon treasure {number}")
     memory.lore.add_lore("peaks", "rare", "E42 " + " ".join(f"filler{n}" for n in range(40)))
     memory.lore.add_lore("swamp", "other", "E42")
-    hits = memory.kinds["world_lore"].best("dragon treasure E42", n=100, where={"world_id": "peaks"})
+    hits = best(memory.kinds["world_lore"], "dragon treasure E42", n=100, where={"world_id": "peaks"})
     assert "peaks_rare" in [hit.row["id"] for hit in hits]
     assert "swamp_other" not in [hit.row["id"] for hit in hits]
     assert next(hit for hit in hits if hit.row["id"] == "peaks_rare").cosine is not None
@@ -141,7 +142,7 @@ def filled(memory: Memory, tmp_path: Path) -> Memory:
 @pytest.mark.parametrize("kind", ["memories", "world_lore", "session_memory", "documents"])
 def test_a_word_inside_a_run_is_found_and_listed(filled: Memory, kind: str, language: str) -> None:
     entries = filled.kinds[kind]
-    hits = entries.best(ASKED[language], n=3)
+    hits = best(entries, ASKED[language], n=3)
     assert [hit.row[entries.kind.text] for hit in hits if hit.words] == [TEXTS[language]]
     assert hits[0].words > 0
     inner = {"zh": "花生", "ja": "日曜", "ko": "고양이"}[language]
@@ -162,7 +163,7 @@ def test_the_pair_that_few_texts_have_decides(memory: Memory) -> None:
     for number in range(5):
         memory.lore.add_lore("peaks", f"x{number}", "什么都没有")
     memory.lore.add_lore("peaks", "nut", "花生在这里")
-    hits = memory.kinds["world_lore"].best("什么花生", n=6)
+    hits = best(memory.kinds["world_lore"], "什么花生", n=6)
     words = {hit.row["lore_id"]: hit.words for hit in hits}
     assert words["nut"] > words["x0"] > 0
 
@@ -243,7 +244,7 @@ def test_states_go_with_their_text_and_are_computed_again_by_a_question(real: Me
 def test_what_is_not_among_the_first_never_scores_higher(real: Memory) -> None:
     text = "\n\n".join(f"# Part {n}\n\n" + f"Words of part {n} about rates. " * 20 for n in range(40))
     real.documents.import_document(Path("a.md"), protocol="aave", content=text.encode())
-    hits = real.documents.entries.best("What about rates?", n=100)
+    hits = best(real.documents.entries, "What about rates?", n=100)
     assert len(hits) > 31
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert [hit.late_interaction is None for hit in hits] == [False] * 30 + [True] * (len(hits) - 30)
@@ -276,3 +277,17 @@ def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "old") as memory:
         assert "late_interaction" in memory.documents.search("asleep")[0]
         assert states_of(memory)
+
+
+def angle(degrees: float) -> list[float]:
+    return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
+
+
+def test_mmr_prefers_diverse_results_and_ranks_all_when_k_is_large() -> None:
+    vectors = np.array([angle(0), angle(1), angle(40)], np.float32)
+    relevance = [1.0, 0.99, 0.8]
+    assert mmr_ranking(relevance, vectors, k=3, trade_off=1.0) == [0, 1, 2]
+    assert mmr_ranking(relevance, vectors, k=3, trade_off=0.5) == [0, 2, 1]
+    assert mmr_ranking(relevance, vectors, k=2, trade_off=0.5) == [0, 2]
+    assert mmr_ranking(relevance, vectors, k=9, trade_off=0.0) == [0, 2, 1]
+    assert mmr_ranking([], vectors[:0], k=3, trade_off=0.5) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
 
 

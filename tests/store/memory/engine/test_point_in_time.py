@@ -6,10 +6,10 @@ import pytest
 
 from store.errors import InvalidRecord, ReadOnly
 from store.memory import demo
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
-from store.memory.trust.difference import difference
+from store.memory.trust.replay import difference
 from tests.store.memory.bags import Bags
 from tests.store.memory.conftest import Clock
 

@@ -14,7 +14,7 @@ from store.memory.engine.reembedding import embed_new, is_outdated, reembed
 from store.memory.engine.settings import DEFAULT, LOCAL
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
-from store.memory.story.worlds import World
+from store.memory.story.lore import World
 from store.progress import Progress
 from tests.store.memory.bags import Bags
 from tests.store.memory.earlier import as_of_1_4

@@ -12,7 +12,7 @@ from store.errors import NothingToUndo, NotPermitted, NotWritten
 from store.memory.engine.change import MemoryChange
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
-from store.memory.story.worlds import parse_world
+from store.memory.story.lore import parse_world
 from store.memory.trust import review
 from store.permissions import Actor, current_user
 from tests.store.memory.conftest import Clock

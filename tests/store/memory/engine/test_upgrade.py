@@ -17,8 +17,7 @@ import pytest
 from store.catalog import snapshots
 from store.disk.files import Disk
 from store.memory import doctor
-from store.memory.engine.database import Database, install
-from store.memory.engine.places import Places
+from store.memory.engine.database import Database, Places, install
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags

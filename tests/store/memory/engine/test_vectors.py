@@ -1,27 +1,32 @@
 """Existing vectors and foreign files survive a repair, a change of model and a rebuild."""
 
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.chroma.contents import MARK, read_contents
 from store.disk.aside import moved_aside
+from store.embedding.active_model import ActiveModel
 from store.errors import ModelUnavailable
 from store.memory import doctor
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
+from store.memory.engine.erasing import erase
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.reembedding import embed_new, is_outdated, reembed
 from store.memory.engine.vectors import source
 from store.memory.memory import Memory
-from store.memory.story.worlds import put_world_file
+from store.memory.story.lore import put_world_file
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
-from tests.store.memory.test_commands import run  # noqa: F401  a fixture
 from tests.store.other_systems import (
     client_of,
     everything_in,
@@ -117,7 +122,7 @@ def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_me
 
 
 def test_the_forget_vectors_command_requires_yes(
-    run: Any,  # noqa: F811
+    run: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
@@ -237,3 +242,84 @@ def test_deleting_a_session_keeps_foreign_collections_in_chroma(
     found = everything_in(memory.places.chroma)
     assert found["notes"] == held
     assert list(found["session_memory"]) == ["elf_s2_1"]
+
+
+# -- exact search --------------------------------------------------------------------------------------------
+
+
+changes = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("pqr"), st.booleans()), max_size=30)
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(changes)
+def test_resident_vectors_follow_every_change_and_search_is_exact(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, str, bool]]
+) -> None:
+    with Memory.open(tmp_path_factory.mktemp("m") / "res", embedder=Bags(dimensions=16)) as memory:
+        entries = memory.lore.entries
+        memory._follower.wake = lambda: None  # type: ignore[union-attr, method-assign]
+        expected: dict[str, str] = {}
+        for number, world, stays in changes:
+            id = f"{world}_{number}"
+            if stays:
+                memory.lore.add_lore(world, str(number), f"word{number} {world}")
+                expected[id] = f"word{number} {world}"
+            else:
+                entries.remove([id])
+                expected.pop(id, None)
+            assert set(entries.resident().addresses) == expected.keys()
+        question = entries.question("word1 p")
+        for where in ({}, {"world_id": "p"}, {"world_id": ["q", "r"]}):
+            worlds = where.get("world_id", "pqr")
+            cosines = {
+                id: float(np.dot(entries.vector(id), question))  # type: ignore[arg-type]
+                for id in expected
+                if id[0] in worlds
+            }
+            best = sorted(cosines, key=lambda id: (-round(cosines[id], 5), id))[:3]
+            found = entries.nearest(question, n=3, where=where)
+            assert [round(score, 4) for score in found.values()] == [round(cosines[id], 4) for id in best]
+
+
+def test_a_wrong_vector_length_or_filter_is_refused(memory_with_lore: Memory) -> None:
+    entries = memory_with_lore.lore.entries
+    with pytest.raises(InvalidInput, match="was not made by bags"):
+        entries.nearest(np.ones(3, np.float32), n=1)
+    with pytest.raises(InvalidInput, match="can be filtered by world_id"):
+        entries.nearest(entries.question("x"), n=1, where={"planet": "x"})
+
+
+# -- the context of a story ----------------------------------------------------------------------------------
+
+
+def test_searching_an_empty_kind_finds_nothing(memory: Memory) -> None:
+    entries = memory.lore.entries
+    assert len(entries.resident()) == 0
+    assert entries.nearest(entries.question("anything"), n=3) == {}
+
+
+def test_loading_vectors_during_an_erase_succeeds(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = memory.lore.entries
+    memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")
+    reading = entries.database.reading
+
+    @contextmanager
+    def erased_meanwhile() -> Iterator[sqlite3.Connection]:
+        monkeypatch.setattr(entries.database, "reading", reading)
+        erase(entries, entries.kind.scope, "peaks")
+        with reading() as db:
+            yield db
+
+    name = entries.model  # reading it is not what comes before the erase
+    monkeypatch.setattr(ActiveModel, "name", property(lambda self: name))
+    monkeypatch.setattr(entries.database, "reading", erased_meanwhile)
+    assert len(entries.resident()) == 0
+
+
+def test_equal_texts_have_equal_scores_wherever_they_are(memory: Memory) -> None:
+    for number in range(40):
+        memory.lore.add_lore("peaks", f"{number:02}", "dragon treasure" if number % 7 else "dragon fire")
+    entries = memory.lore.entries
+    found = entries.nearest(entries.question("dragon gold"), n=40)
+    assert len(set(found.values())) == 2

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import UnknownEntry
 from store.memory.memory import Memory
 from store.permissions import Actor
 from tests.store.memory.conftest import Clock

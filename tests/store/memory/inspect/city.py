@@ -1,8 +1,8 @@
 """A world and a session to inspect."""
 
 from store.memory.memory import Memory
+from store.memory.story.lore import World
 from store.memory.story.sessions import exchange
-from store.memory.story.worlds import World
 
 
 def add_world_and_session(memory: Memory) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from store.disk.files import Disk
 from store.errors import NothingToUndo, NotWritten
-from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange, memory_key
 from store.memory.trust import review

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
 from store.memory.memory import Memory
 from tests.store.memory.transcripts.sessions import EVENTS, MESSAGES, lines
 

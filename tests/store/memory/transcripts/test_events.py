@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import UnknownEntry
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventFilter
 from tests.store.memory.bags import Bags

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.transcripts.version_1 import found, version_1

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from store.errors import ModelUnavailable
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.inspect.probe import probe_messages
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventFilter

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from store.disk.files import Disk
-from store.memory.engine.former_files import take_over
-from store.memory.engine.places import Places
+from store.memory.engine.database import Places
 from store.memory.engine.reembedding import reembed
+from store.memory.engine.salvage import take_over
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.transcripts.tables import TABLES

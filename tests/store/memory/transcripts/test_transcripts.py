@@ -8,7 +8,7 @@ import pytest
 
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
-from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import UnknownEntry
 from store.memory.memory import Memory
 from tests.store.memory.chroma_as_it_is import stored
 from tests.store.memory.transcripts.sessions import lines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.memory.trust import replay

@@ -2,8 +2,7 @@
 
 import pytest
 
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.names import check_known, nearest
+from store.memory.engine.inputs import UnknownEntry, check_known, nearest
 
 
 def test_names_spelled_alike_come_first_the_most_similar_before() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.memory.text.extraction import CONTENT_TYPES, ContentType
-from store.memory.text.token_chunks import Sizes, chunk_text
-from store.memory.text.tokens import count_tokens
+from store.memory.text.tokens import Sizes, chunk_text, count_tokens
 
 SMALL = Sizes(limit=120, target=40, overlap=12, least_overlap=6)
 CODE = "```py\ncode = 1\n```\n"

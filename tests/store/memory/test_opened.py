@@ -9,8 +9,8 @@ import pytest
 
 from store.disk.lock import WriterLock
 from store.errors import NotWritten
+from store.memory.engine.database import Places
 from store.memory.engine.entries import Entries
-from store.memory.engine.places import Places
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags

@@ -1,1 +1,0 @@
-"""Export the text memory in the layouts of other programs, so that they can read it again."""
