@@ -173,7 +173,7 @@ def word_shares(db: sqlite3.Connection, text: str) -> WordShares:
     telling = {word: number for word in words if (number := records_with(db, forms(word))) <= most}
     if not telling:
         return WordShares({}, words)
-    either = " OR ".join(f'"{form}"' for word in telling for form in forms(word))
+    either = any_of(telling)
     rows = _best_records(db, either, ranked=2 * MOST)
     if len(rows) < MOST and sum(telling.values()) > 2 * MOST:
         rows = _best_records(db, either, ranked=-1)  # what is not in the library had the better places
@@ -183,16 +183,30 @@ def word_shares(db: sqlite3.Connection, text: str) -> WordShares:
 
 def _best_records(db: sqlite3.Connection, either: str, *, ranked: int) -> list[tuple[str, float]]:
     """The best library records with their BM25, among the first `ranked` of any tier; -1 ranks all."""
-    first = (
-        f"SELECT rowid AS id, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ? "
-        "ORDER BY score DESC, id LIMIT ?"
-    )
+    first = best_rows("words", weights=_WEIGHTS)
     rows = db.execute(  # looking up each record would take longer than ranking all
-        f"SELECT r.address, w.score FROM ({first}) w CROSS JOIN records r ON r.id = w.id "
+        f"SELECT r.address, w.score FROM ({first}) w CROSS JOIN records r ON r.id = w.rowid "
         "WHERE r.tier = 'library' ORDER BY w.score DESC, r.address LIMIT ?",
         [either, ranked, MOST],
     )
     return [(row[0], row[1]) for row in rows]
+
+
+def any_of(words: Iterable[str]) -> str:
+    """An FTS5 query for texts that have one of these words, in the singular or the plural."""
+    return " OR ".join(f'"{form}"' for word in words for form in forms(word))
+
+
+def best_rows(index: str, *, weights: str = "1", among: str = "TRUE", ties: str = "rowid") -> str:
+    """SQL: the rows of a full-text index that fit a query best, `rowid` and BM25 as `score`, the highest first.
+
+    Its values are the query, those of `among`, and how many rows. Not by FTS5's own `rank`, which sorts all
+    rows before the limit.
+    """
+    return (
+        f"SELECT rowid, -bm25({index}, {weights}) AS score FROM {index} WHERE {index} MATCH ? AND {among} "
+        f"ORDER BY score DESC, {ties} LIMIT ?"
+    )
 
 
 def records_with(db: sqlite3.Connection, terms: Iterable[str]) -> int:

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from store.catalog.words import cjk_pairs, forms, question_words, telling_words, words_in
+from store.catalog.words import any_of, best_rows, cjk_pairs, question_words, telling_words, words_in
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector, unit
 from store.errors import NotWritten
@@ -212,24 +212,22 @@ def word_shares(
 ) -> dict[str, float]:
     """BM25 of the entries that have any telling word of the question, as a share of the best, by id."""
     filters, values = conditions(kind, "", where, None)
-    rowids = f"p.rowid IN (SELECT rowid FROM {kind.table} WHERE {filters})" if where else "TRUE"
+    table = kind.table
+    among = f"rowid IN (SELECT rowid FROM {table} WHERE {filters})" if where else "TRUE"
+    ties = f"(SELECT id FROM {table} t WHERE t.rowid = {kind.words}.rowid)"
     found = dict[str, float]()
     words = telling_words(question)
-    if terms := [f'"{form}"' for word in words for form in forms(word)]:
-        rows = db.execute(
-            f"SELECT p.id, -bm25({kind.words}) AS score FROM {kind.words} "
-            f"CROSS JOIN {kind.table} p ON p.rowid = {kind.words}.rowid "
-            f"WHERE {kind.words} MATCH ? AND {rowids} ORDER BY score DESC, p.id LIMIT ?",
-            [" OR ".join(terms), *values, limit],
-        )
-        found.update({row["id"]: row["score"] for row in rows})
-    texts = f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE {filters}"
+    if words:
+        best = best_rows(kind.words, among=among, ties=ties)
+        query = f"SELECT p.id, w.score FROM ({best}) w CROSS JOIN {table} p ON p.rowid = w.rowid"
+        found.update(db.execute(query, [any_of(words), *values, limit]).fetchall())
+    texts = f"SELECT id, {kind.text} AS text FROM {table} WHERE {filters}"
     for id, score in pair_scores(db, cjk_pairs(question), rows=texts, values=values).items():
         found[id] = found.get(id, 0.0) + score
-    best = max(found.values(), default=0.0)
+    most = max(found.values(), default=0.0)
     ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]
     labelled = sorted(_labelled(db, kind, words, filters, values))[:limit]
-    return {id: score / best if best > 0 else 1.0 for id, score in ranked} | dict.fromkeys(labelled, 1.0)
+    return {id: score / most if most > 0 else 1.0 for id, score in ranked} | dict.fromkeys(labelled, 1.0)
 
 
 def _labelled(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from store.catalog.filters import matching
-from store.catalog.words import cjk_runs, content_words, forms, question_words
+from store.catalog.words import any_of, best_rows, cjk_runs, content_words, question_words
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import Vector
 from store.memory.engine.entries import Entries
@@ -156,9 +156,9 @@ def _queries(db: sqlite3.Connection, question: str) -> list[str]:
     if '"' in question:
         return [beginnings.replace('"*', '"'), beginnings]
     rows = {
-        either: _nth_newest(db, KIND.words, f"{KIND.words} MATCH ?", [either], EXACT) is None
+        either: _nth_newest(db, KIND.words, "TRUE", [either], EXACT) is None
         for word in content_words(question)
-        if (either := " OR ".join(f'"{form}"' for form in forms(word)))
+        if (either := any_of([word]))
     }
     telling = [either for either, is_rare in rows.items() if is_rare] or [*rows]
     return [" OR ".join(telling) or beginnings.replace('"*', '"'), beginnings]
@@ -177,7 +177,7 @@ def _by_words(
     if "content_type" not in where:
         for row in _ranked(db, words, _conditions(where, "t"), index="transcripts_words", limit=pool):
             score, chunk = best.get(row["id"], (row["score"], None))
-            best[row["id"]] = (min(score, row["score"]), chunk)
+            best[row["id"]] = (max(score, row["score"]), chunk)
     return _note_ranks(best, pool, found)
 
 
@@ -195,19 +195,19 @@ def _by_signs(
     texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
     chunks = pair_scores(db, wanted, rows=texts, values=values)
     for row in entries.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
-        best.setdefault(row["parent_id"], (-chunks[row["id"]], row["id"]))
+        best.setdefault(row["parent_id"], (chunks[row["id"]], row["id"]))
     if "content_type" not in where:
         conditions, values = _conditions(where, "t")
         texts = f"SELECT t.id, coalesce(t.text_content, '') AS text FROM transcripts t WHERE {conditions}"
         for id, score in pair_scores(db, wanted, rows=texts, values=values).items():
-            rank, chunk = best.get(id, (-score, None))
-            best[id] = (min(rank, -score), chunk)
+            most, chunk = best.get(id, (score, None))
+            best[id] = (max(most, score), chunk)
     _note_ranks(best, pool, found)
 
 
 def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dict[str, _Candidate]) -> int:
-    """Give the best messages by words their ranks; `best` has BM25, lower is better, and the chunk."""
-    order = sorted(best, key=lambda parent: (best[parent][0], parent))[:pool]
+    """Give the best messages by words their ranks; `best` has BM25 and the chunk."""
+    order = sorted(best, key=lambda parent: (-best[parent][0], parent))[:pool]
     for number, parent in enumerate(order, start=1):
         one = found.setdefault(parent, _Candidate(parent))
         one.words_rank = number
@@ -219,40 +219,35 @@ def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dic
 def _ranked(
     db: sqlite3.Connection, words: str, conditions: tuple[str, list[Any]], *, index: str, limit: int
 ) -> list[sqlite3.Row]:
-    """The best rows for these words, and their BM25 as `score`: lower is better.
+    """The best rows for these words, and their BM25 as `score`.
 
     Of more than `EXACT` rows only the `NEWEST` are compared.
     """
     table, number, columns = _INDEXED[index]
     passing, values = conditions
-    matches, among, after = f"{index} MATCH ?", [words], -1
-    is_common = _nth_newest(db, index, matches, among, EXACT) is not None
+    among, after = "TRUE", -1
+    is_common = _nth_newest(db, index, among, [words], EXACT) is not None
     if values:
         # Of a common word the rows that pass are looked up once, of another one each row that has it.
-        matches += (
-            f" AND +rowid IN (SELECT {number} FROM {table} WHERE {passing})"
+        among = (
+            f"+rowid IN (SELECT {number} FROM {table} WHERE {passing})"
             if is_common
-            else f" AND EXISTS (SELECT 1 FROM {table} WHERE {number} = {index}.rowid AND {passing})"
+            else f"EXISTS (SELECT 1 FROM {table} WHERE {number} = {index}.rowid AND {passing})"
         )
-        among += values
-    if is_common and _nth_newest(db, index, matches, among, EXACT) is not None:
-        after = _nth_newest(db, index, matches, among, NEWEST) or after
-    # By bm25() and not by FTS5's own `rank`, which sorts all rows before the limit.
-    best = (
-        f"SELECT rowid, bm25({index}) AS score FROM {index} WHERE {matches} AND rowid > ? "
-        "ORDER BY score, rowid LIMIT ?"
-    )
-    query = (
-        f"SELECT {columns}, w.score FROM ({best}) w CROSS JOIN {table} ON {number} = w.rowid ORDER BY w.score"
-    )
-    return db.execute(query, [*among, after, limit]).fetchall()
+    if is_common and _nth_newest(db, index, among, [words, *values], EXACT) is not None:
+        after = _nth_newest(db, index, among, [words, *values], NEWEST) or after
+    best = best_rows(index, among=f"{among} AND rowid > ?")
+    query = f"SELECT {columns}, w.score FROM ({best}) w CROSS JOIN {table} ON {number} = w.rowid"
+    return db.execute(f"{query} ORDER BY w.score DESC", [words, *values, after, limit]).fetchall()
 
 
 def _nth_newest(
-    db: sqlite3.Connection, index: str, matches: str, values: Sequence[Any], place: int
+    db: sqlite3.Connection, index: str, among: str, values: Sequence[Any], place: int
 ) -> int | None:
     """The number of the row at this place, from 0, from the last imported one back; None beyond the first."""
-    numbers = f"SELECT rowid FROM {index} WHERE {matches} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
+    numbers = (
+        f"SELECT rowid FROM {index} WHERE {index} MATCH ? AND {among} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
+    )
     row = db.execute(numbers, [*values, place]).fetchone()
     return int(row[0]) if row else None
 
