@@ -9,7 +9,7 @@ from typing import Any
 from store.captions.caption_text import Replacement
 from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS
-from store.catalog.undo import Undo
+from store.catalog.history import Undo
 from store.chroma.follower import ChromaFollower, FollowedByChroma
 from store.disk.sqlite import SqliteFile
 from store.embedding import embedding_cache, reembed

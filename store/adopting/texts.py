@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.embedding.protocol import checked, unit
 from store.errors import ModelUnavailable
 from store.memory.engine import vectors

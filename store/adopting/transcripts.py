@@ -12,8 +12,8 @@ from typing import Any
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import Adoption, Entry, model_of
+from store.disk.sqlite import marks
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
-from store.disk.sqlite_values import marks
 from store.errors import BadSource, MemedexError, ModelUnavailable
 from store.memory.engine.foreign import (
     TIMES,

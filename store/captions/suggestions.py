@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from store.catalog.catalog import Catalog
-from store.disk.sqlite import renamed
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks, renamed
 from store.errors import InvalidRecord, UnknownRecord
 from store.records import CAPTION_FACETS, Facet
 

@@ -15,7 +15,7 @@ from store.catalog import checksums, pages, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
-from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, versions_in
+from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, readable, versions_in
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs, to_read
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotPermitted, NotWritten
 from store.operations import CaptionSource, DecisionIntent
@@ -162,11 +162,6 @@ class Catalog(SqliteFile):
         db.text_factory = readable
         db.execute("PRAGMA mmap_size = 1073741824")
         return db
-
-
-def readable(content: bytes) -> str:
-    """A stored text, damaged bytes of it replaced."""
-    return content.decode(errors="replace")
 
 
 def check_schema(db: sqlite3.Connection) -> None:

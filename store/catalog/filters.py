@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from store.catalog import blockers, coin_sets, families, history, words
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.records import COMMENTS, Facet, Tier, as_stored
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.

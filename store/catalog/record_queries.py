@@ -26,7 +26,7 @@ from store.catalog.listing import SORTS, Listing, by_number
 from store.catalog.rows import SELECT_RECORD, counts, record_of
 from store.catalog.words import in_words
 from store.disk.layout import Layout
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.errors import UnknownRecord
 from store.lru import LruCache
 from store.records import ORIGINAL, REQUIRED_KEYS, TIERS, Facet, Record, Tier, as_stored

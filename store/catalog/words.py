@@ -198,7 +198,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def best_rows(index: str, *, weights: str = "1", among: str = "TRUE", ties: str = "rowid") -> str:
-    """SQL: the rows of a full-text index that fit a query best, `rowid` and BM25 as `score`, the highest first.
+    """SQL: the rows of a full-text index that fit a query best, `rowid` and BM25 as `score`, best first.
 
     Its values are the query, those of `among`, and how many rows. Not by FTS5's own `rank`, which sorts all
     rows before the limit.

@@ -1,4 +1,4 @@
-"""What the file system says of a path: its kind, and which file it is."""
+"""The kind of file system that a folder is on."""
 
 import re
 import sys
@@ -43,12 +43,3 @@ def refuse_network(folder: Path, *, mounts: Path = MOUNTS) -> None:
             f"{folder} is on a network file system ({kind}), where the catalog would be damaged sooner or "
             "later; put the library on a disk of this machine (docs/scaling.md)"
         )
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    """The device and inode that tell this file from another of its name; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

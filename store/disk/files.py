@@ -202,3 +202,12 @@ def _has_room(place: Path) -> bool:
         return shutil.disk_usage(place).free >= _NEEDED
     except OSError:
         return True
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """The device and inode that tell this file from another of its name; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

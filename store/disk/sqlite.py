@@ -1,21 +1,20 @@
-"""A SQLite file with one writing connection, under a lock, and a pool of reading ones."""
+"""A SQLite file with one writing connection, under a lock, and a pool of reading ones; and values for SQL."""
 
 import errno
 import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 from weakref import WeakSet
 
-from store.disk.file_system import identity
-from store.disk.files import Disk
+from store.disk.files import Disk, identity
 from store.disk.replica import held, is_replica
 from store.disk.sqlite_identity import plain_errors, to_read
 from store.errors import InvalidRecord, MaybeWritten, NotWritten, ReadOnly
@@ -353,6 +352,11 @@ def connect(path: Path, *, is_only_read: bool = False) -> sqlite3.Connection:
     return db
 
 
+def readable(content: bytes) -> str:
+    """A stored text, damaged bytes of it replaced."""
+    return content.decode(errors="replace")
+
+
 def versions_in(folder: Path) -> tuple[str, ...]:
     """What each version of a database adds to the one before: the folder's scripts, by their numbers."""
     return tuple(file.read_text("utf-8") for file in sorted(folder.glob("*.sql")))
@@ -409,3 +413,34 @@ def renamed(row: sqlite3.Row, **columns: str) -> dict[str, Any]:
     for name, column in columns.items():
         fields[name] = fields.pop(column)
     return fields
+
+
+_AT_ONCE = 1_000  # rows of one statement
+
+
+def marks(values: Sized) -> str:
+    """A question mark for each of these values, as in `IN (?, ?, ?)`."""
+    return ", ".join("?" * len(values))
+
+
+def insert_rows(
+    db: sqlite3.Connection,
+    table: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    verb: str = "INSERT",
+) -> None:
+    """Insert many rows in few statements: full text writes a segment for each, which has to be merged."""
+    one = f"({marks(columns)})"
+    for start in range(0, len(rows), _AT_ONCE):
+        part = rows[start : start + _AT_ONCE]
+        db.execute(
+            f"{verb} INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}",
+            [value for row in part for value in row],
+        )
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether this is an integer that SQLite can store."""
+    return type(value) is int and -(1 << 63) <= value < 1 << 63

@@ -10,7 +10,7 @@ from pathlib import Path
 from store.catalog import confusables
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.duplicates import alignment, details, fingerprints
 from store.duplicates.alignment import Confirmation
 from store.duplicates.details import DetailIndex, Details

@@ -19,8 +19,7 @@ from typing import Literal, get_args
 from store.catalog import history, picture_rows
 from store.catalog.catalog import Catalog, next_generation
 from store.catalog.confusables import spelling
-from store.disk.sqlite import not_written
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks, not_written
 from store.duplicates.fingerprints import NearPrint
 from store.errors import InvalidRecord
 from store.operations import DecisionIntent

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from store.catalog import history
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.embedding.protocol import Embedder, Vector, checked
 from store.progress import batches
 from store.records import CAPTION_FACETS, Facet

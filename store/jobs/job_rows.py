@@ -9,8 +9,7 @@ from uuid import uuid4
 
 from store.catalog import deleted_items
 from store.catalog.catalog import Catalog
-from store.disk.sqlite import renamed
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks, renamed
 from store.jobs.job import EPHEMERAL, Item, ItemState, Job, State
 
 KEPT = 200  # jobs that are over and still remembered, with their items

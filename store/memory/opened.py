@@ -15,8 +15,17 @@ from uuid import uuid4
 
 from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
-from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE, PROGRAM, DecisionLog, PastDecision, Told
-from store.catalog.undo import Undo, Verb
+from store.catalog.history import (
+    FORGET,
+    FORGET_VECTORS,
+    MOVE_ASIDE,
+    PROGRAM,
+    DecisionLog,
+    PastDecision,
+    Told,
+    Undo,
+    Verb,
+)
 from store.chroma.follower import ChromaFollower, FollowedByChroma, warn_behind
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside

@@ -12,7 +12,7 @@ from typing import Any
 
 from store.catalog import advice
 from store.catalog.filters import Filter, conditions
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.duplicates import findings
 from store.lru import LruCache
 from store.reading.reader import Reader

@@ -14,7 +14,7 @@ from typing import Literal
 from store.catalog import history, rows
 from store.catalog.catalog import read_json
 from store.catalog.filters import conditions
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.operations import State, state_from
 from store.permissions import AGENTS
 from store.reading.reader import Reader

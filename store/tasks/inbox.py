@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store.disk.file_system import MOUNTS, identity, kind_of
-from store.disk.files import absolute
+from store.disk.file_system import MOUNTS, kind_of
+from store.disk.files import absolute, identity
 from store.errors import BadSource
 from store.importing.candidate import shown
 from store.jobs.background_worker import Worker, close_all

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from store.catalog import blockers, history, rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
-from store.catalog.undo import Verb
+from store.catalog.history import Verb
 from store.disk.files import Disk, content_hash
 from store.disk.layout import Layout
 from store.disk.sqlite import not_written

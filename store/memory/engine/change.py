@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from store.catalog import history
-from store.disk.sqlite_values import insert_rows, marks
+from store.disk.sqlite import insert_rows, marks
 from store.embedding import embedding_cache
 from store.errors import NotPermitted
 from store.memory.engine import vectors

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Self
 
 from store.catalog import checksums, snapshots
-from store.catalog.catalog import readable
 from store.disk.files import Disk, refused
-from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, versions_in
+from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, readable, versions_in
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine import vectors

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.disk.sqlite_values import is_integer, marks
+from store.disk.sqlite import is_integer, marks
 from store.embedding.protocol import OFFLINE
 from store.errors import BadSource
 from store.importing.metadata import unix_seconds

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.words import any_of, best_rows, cjk_pairs, question_words, telling_words, words_in
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.embedding.protocol import ForeignReader, TokenEmbedder, Vector, unit
 from store.errors import NotWritten
 from store.memory.engine.database import Database

@@ -16,8 +16,7 @@ from itertools import groupby
 from typing import Any
 
 from store.disk.files import Disk
-from store.disk.sqlite import SqliteFile
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import SqliteFile, marks
 from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder

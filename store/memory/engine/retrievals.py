@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from store.catalog.catalog import readable
-from store.disk.file_system import identity
-from store.disk.files import Disk, refused
-from store.disk.sqlite import SqliteFile, not_written, statements
+from store.disk.files import Disk, identity, refused
+from store.disk.sqlite import SqliteFile, not_written, readable, statements
 from store.disk.sqlite_identity import MEMORY_ID
 from store.errors import CatalogDamaged, InvalidRecord, MemedexError
 from store.permissions import Actor

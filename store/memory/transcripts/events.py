@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.memory.engine.foreign import moment, time_of, whole_number
 from store.memory.engine.inputs import InvalidInput, checked_count
 from store.memory.transcripts.messages import text_of

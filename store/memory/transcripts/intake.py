@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
-from store.disk.sqlite_values import insert_rows, marks
+from store.disk.sqlite import insert_rows, marks
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields

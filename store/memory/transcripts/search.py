@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from store.catalog.filters import matching
 from store.catalog.words import any_of, best_rows, cjk_runs, content_words, question_words
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks
 from store.embedding.protocol import Vector
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import diverse_order, pair_scores

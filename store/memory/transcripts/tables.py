@@ -10,8 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from store.disk.sqlite import statements
-from store.disk.sqlite_values import marks
+from store.disk.sqlite import marks, statements
 from store.errors import CatalogTooNew, ForeignFile
 from store.memory.engine import database
 from store.memory.engine.foreign import as_vector, model_name

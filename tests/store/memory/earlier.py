@@ -9,9 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from store.catalog import checksums
-from store.disk.sqlite import statements
+from store.disk.sqlite import marks, statements
 from store.disk.sqlite_identity import MEMORY_ID
-from store.disk.sqlite_values import marks
 from store.memory.engine import vectors
 from store.memory.engine.database import SUMMED, VERSIONS, Places, install
 from store.memory.engine.kind import MemoryKind
