@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store.memory.text.mmr import mmr_ranking
 
 from store.embedding import open_embedder
 from store.embedding.protocol import unit
 from store.errors import ModelUnavailable
-from store.memory.engine.fusion import WEIGHT, best, closeness, packed, unpacked
+from store.memory.engine.fusion import WEIGHT, best, closeness, mmr_ranking, packed, unpacked
 from store.memory.engine.inputs import InvalidInput
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags

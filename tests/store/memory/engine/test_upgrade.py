@@ -22,7 +22,7 @@ from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.earlier import as_of_1_4
-from tests.store.memory.engine.test_former_files import ROOT, said_by
+from tests.store.memory.engine.test_salvage import ROOT, said_by
 from tests.store.memory.traces import traces
 
 
