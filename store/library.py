@@ -34,7 +34,7 @@ from store.writing.transitions import Move, Note, Obstacle, RecordReversal, Tran
 from store.writing.trash import Trash
 
 
-class Library(Reader, FollowedByChroma):
+class Library(FollowedByChroma, Reader):
     """Every change of a library's records is one of these verbs, and can be undone.
 
     If opened for reading, or used by a viewer, each raises ReadOnly. Each takes the id of its `decision`,
