@@ -23,7 +23,7 @@ from store.memory.engine.database import Places
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import install, joined
+from store.memory.engine.vectors import install
 from store.memory.kinds import KINDS
 
 
@@ -81,7 +81,7 @@ class MemorySource:
             with kind.database.reading() as db:
                 rows = db.execute(
                     "SELECT c.number AS change_, c.id AS id_, p.*, v.vector FROM changes c "
-                    f"LEFT JOIN {table} p ON p.id = c.id {joined(kind.kind)} "
+                    f"LEFT JOIN {table} p ON p.id = c.id {kind.kind.joined()} "
                     "WHERE +c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
                     [table, _cursor(kind), BATCH],
                 ).fetchall()
@@ -99,7 +99,7 @@ class MemorySource:
         while not is_ending():
             with kind.database.reading() as db:
                 rows = db.execute(
-                    f"SELECT p.rowid AS rowid_, p.*, v.vector FROM {kind.kind.table} p {joined(kind.kind)} "
+                    f"SELECT p.rowid AS rowid_, p.*, v.vector FROM {kind.kind.table} p {kind.kind.joined()} "
                     "WHERE p.rowid > ? AND v.key IS NOT NULL ORDER BY p.rowid LIMIT ?",
                     [last, BATCH],
                 ).fetchall()
@@ -126,8 +126,9 @@ class MemorySource:
             upto, last = map(int, progress.split())
             with kind.database.reading() as db:
                 found = db.execute(
-                    f"SELECT p.id FROM {table} p {joined(kind.kind)} WHERE p.rowid <= ? AND v.key IS NOT NULL"
-                    " AND p.id NOT IN (SELECT id FROM changes WHERE tbl = ? AND number > ?)",
+                    f"SELECT p.id FROM {table} p {kind.kind.joined()} WHERE p.rowid <= ? "
+                    "AND v.key IS NOT NULL AND p.id NOT IN "
+                    "(SELECT id FROM changes WHERE tbl = ? AND number > ?)",
                     [last, table, upto],
                 )
                 brought = {row["id"] for row in found}
@@ -175,7 +176,7 @@ def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
         int(meta.get(kind.key("chroma_cursor"), 0)),
     )
     waiting = db.execute("SELECT id FROM changes WHERE tbl = ? AND number > ?", [kind.table, cursor])
-    entries = f"FROM {kind.table} p {joined(kind)} WHERE v.key IS NOT NULL"
+    entries = f"FROM {kind.table} p {kind.joined()} WHERE v.key IS NOT NULL"
     ids = db.execute(f"SELECT p.id {entries}")
 
     def point(id: str) -> Point:

@@ -28,7 +28,7 @@ from store.memory.engine.inputs import (
     checked_count,
     checked_text,
 )
-from store.memory.engine.vectors import Where
+from store.memory.engine.kind import Where
 from store.memory.kinds import LORE, NAMES, SESSIONS
 from store.memory.memories import Memories, relevance
 from store.memory.opened import OpenedMemory

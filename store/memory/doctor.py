@@ -14,7 +14,6 @@ from store.memory.engine import salvage
 from store.memory.engine.database import SUMMED, Database, Places, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
 from store.memory.engine.reembedding import embed_new, is_outdated
-from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.kinds import KINDS
 from store.memory.opened import OpenedMemory
 
@@ -159,11 +158,9 @@ def _kind(entries: Entries) -> Iterator[MemoryFinding]:
         yield MemoryFinding(name, what, remedy, is_fault=False)
     yield from _without_vector(entries)
     expected = 4 * entries.embedder.dimensions
-    with entries.database.reading() as db:
-        (wrong,) = db.execute(
-            f"SELECT count(*) FROM {entries.kind.table} p {joined(entries.kind)} WHERE length(v.vector) <> ?",
-            [expected],
-        ).fetchone()
+    kind = entries.kind
+    query = f"SELECT count(*) FROM {kind.table} p {kind.joined()} WHERE length(v.vector) <> ?"
+    (wrong,) = entries.database.row(query, [expected])
     if wrong:
         yield MemoryFinding(
             name,
@@ -176,7 +173,7 @@ def _without_vector(entries: Entries) -> Iterator[MemoryFinding]:
     name, model = entries.kind.name, entries.model
     with entries.database.reading() as db:
         query = (
-            f"SELECT coalesce(embedding_model, ''), count(*) FROM {with_any_vector(entries.kind)} "
+            f"SELECT coalesce(embedding_model, ''), count(*) FROM {entries.kind.with_any_vector()} "
             "WHERE embedding_model IS NOT ? GROUP BY 1"
         )
         others = dict(db.execute(query, [model]).fetchall())

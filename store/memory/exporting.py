@@ -24,7 +24,6 @@ from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields
 from store.memory.engine.inputs import InvalidInput, for_chroma
-from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.opened import OpenedMemory
 from store.memory.transcripts.tables import TABLES
 from store.outcome import Outcome, Refusal
@@ -46,7 +45,7 @@ def batches(entries: Entries, *, model: str = "", table: str = "") -> Iterator[l
     kind, model, last = entries.kind, model or entries.version, -1
     source = f"SELECT *, NULL AS asked FROM (SELECT rowid AS rowid_, * FROM {table} WHERE ? <> '') p"
     if table in ("", kind.table):
-        source = f"SELECT p.*, v.vector AS asked FROM {with_any_vector(kind)} p {joined(kind, model='?')}"
+        source = f"SELECT p.*, v.vector AS asked FROM {kind.with_any_vector()} p {kind.joined(model='?')}"
     while True:
         with entries.database.reading() as db:
             query = f"{source} WHERE p.rowid_ > ? ORDER BY p.rowid_ LIMIT ?"

@@ -28,8 +28,7 @@ from store.memory.engine.inputs import (
     checked_percentage,
     checked_text,
 )
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import Where
+from store.memory.engine.kind import MemoryKind, Where
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters

@@ -37,10 +37,9 @@ from store.memory.engine.inputs import (
     nearest,
     offered,
 )
-from store.memory.engine.kind import Row
+from store.memory.engine.kind import Row, Where
 from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
-from store.memory.engine.vectors import Where
 from store.memory.inspect.health import READ_AGAIN, Concern, Junk, JunkEntry, MemoryFigures
 from store.memory.inspect.neighbours import NEARLY, CoinMention, DuplicatePair, Mention, coins_in, coins_near
 from store.memory.inspect.probe import ASKED_NIGHTLY, ProbeCandidate, ProbeMessage

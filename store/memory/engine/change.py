@@ -15,7 +15,7 @@ from store.disk.sqlite import insert_rows, marks
 from store.embedding import embedding_cache
 from store.errors import NotPermitted
 from store.memory.engine import vectors
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import GIVEN, MemoryKind, Row
 from store.memory.engine.vectors import NewVectors
 from store.outcome import Outcome, Refusal
 from store.permissions import Actor
@@ -44,6 +44,26 @@ class PendingEntry:
     agent: str
     via: str
     created_at: float  # UNIX seconds
+
+
+@dataclass(frozen=True, slots=True)
+class EntryVersion:
+    """One version of an entry."""
+
+    version: int  # 0: from before it had a history
+    row: dict[str, Any] | None  # without vector; None: it was removed
+    created_at: float  # since when it counts, in UNIX seconds; 0 if unknown
+    actor: str  # the person; "" if unknown
+    agent: str  # the program that wrote it in the person's place; "" if the person did
+    via: str  # page, command line, MCP, import, adoption; "" if unknown
+    verb: str
+    superseded_at: float | None  # until when it counted; None: it counts
+    superseded_by: str | None  # the decision that made the next version
+
+    @property
+    def author(self) -> str:
+        """Who wrote it: the agent with the person in whose place it did, or the person."""
+        return f"{self.agent} for {self.actor}" if self.agent else self.actor
 
 
 class MemoryChange:
@@ -269,6 +289,54 @@ class MemoryChange:
             },
             table=PENDING,
         )  # fmt: skip
+
+
+def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, float]:
+    """When these entries were written or last edited, in UNIX seconds."""
+    query = f"SELECT id, {kind.last_written} FROM {kind.table} WHERE id IN {GIVEN}"
+    return dict(db.execute(query, [json.dumps(ids)]).fetchall())
+
+
+def versions(
+    db: sqlite3.Connection, kind: MemoryKind, id: str, *, current: Row | None, written: float
+) -> list[EntryVersion]:
+    """The versions of this entry, which is `current` now, newest first; [] if there never was one.
+
+    Nothing is overwritten: a change stores the row that it replaces in the history.
+    """
+    lines = db.execute(
+        "SELECT h.*, d.id AS decided, d.verb, d.who, d.at FROM history h "
+        "JOIN decisions d ON d.number = h.decision WHERE h.tbl = ? AND h.id = ? ORDER BY h.number",
+        [kind.table, id],
+    ).fetchall()
+    states = [json.loads(line["before"]) if line["before"] else None for line in lines] + [current]
+    if not lines and current is None:
+        return []
+    made: dict[int, sqlite3.Row] = {}  # undo brings back an earlier version, which keeps its author
+    for line in lines:
+        made.setdefault(line["version"], line)
+    found = []
+    for number, state in enumerate(states):
+        before, after = lines[number - 1] if number else None, lines[number] if number < len(lines) else None
+        if before is None and state is None:
+            continue
+        wrote = made[before["version"]] if before else None
+        first = written if before is None and not lines else 0.0
+        found.append(
+            EntryVersion(
+                version=before["version"] if before else 0,
+                row=state
+                and {name: state[name] for name in state if name not in ("number", "embedding_model")},
+                created_at=before["at"] if before else first,
+                actor=wrote["who"] if wrote else "",
+                agent=wrote["agent"] if wrote else "",
+                via=wrote["via"] if wrote else "",
+                verb=before["verb"] if before else "",
+                superseded_at=after["at"] if after else None,
+                superseded_by=after["decided"] if after else None,
+            )
+        )
+    return found[::-1]
 
 
 def refuse_agents(actor: Actor, verb: str) -> None:

@@ -38,8 +38,15 @@ from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import OFFLINE_TEXT, Embedder, Vector
 from store.errors import ModelUnavailable, NotPermitted, NotWritten
 from store.lru import LruCache
-from store.memory.engine import listing, vectors
-from store.memory.engine.change import MemoryChange, PendingEntry, refuse_agents
+from store.memory.engine import vectors
+from store.memory.engine.change import (
+    EntryVersion,
+    MemoryChange,
+    PendingEntry,
+    refuse_agents,
+    versions,
+    written,
+)
 from store.memory.engine.database import ERASING, Database
 from store.memory.engine.inputs import (
     LONGEST,
@@ -50,8 +57,7 @@ from store.memory.engine.inputs import (
     checked_text,
     offered,
 )
-from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.listing import EntryVersion
+from store.memory.engine.kind import GIVEN, MemoryKind, Row, Where
 from store.memory.engine.retrievals import KeptEntry, Retrievals
 from store.memory.engine.settings import DEFAULT, LOCAL, MEASURED, memory_settings
 from store.memory.engine.vectors import (
@@ -60,14 +66,13 @@ from store.memory.engine.vectors import (
     EntryScores,
     NewVectors,
     ResidentEntries,
-    Where,
-    with_any_vector,
 )
 from store.permissions import Actor
 from store.vectors.blocks import VectorSnapshot
 
 log = logging.getLogger(__name__)
 
+_OWN = ("number", "rowid_")  # columns of a row that are none of its entry
 _COMPARED = 2_000  # ids that are compared with one that does not exist
 # The vectors of the last questions, by the model's version and the text.
 AskedVectors = LruCache[tuple[str, str], NDArray[np.float32]]
@@ -150,7 +155,7 @@ class Entries:
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """The entries with these ids, in this order; missing ones are left out."""
         with self.database.reading() as db:
-            return listing.rows(db, self.kind, ids)
+            return self._rows(db, "id", ids)
 
     def find(
         self,
@@ -166,25 +171,33 @@ class Entries:
 
         `before`: only entries neither written nor edited since then (UNIX seconds).
         """
-        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        passing, values = self.kind.conditions(words, where, before)
         with self.database.reading() as db:
+            columns = [row["name"] for row in db.execute(f"PRAGMA table_info({self.kind.table})")]
             chosen = db.execute(  # numbers alone: sorting whole rows would move every text
                 f"SELECT rowid FROM {self.kind.table} WHERE {passing} "
-                f"ORDER BY {listing.ordered(db, self.kind, order)} LIMIT ? OFFSET ?",
+                f"ORDER BY {self.kind.ordered(order, columns=columns)} LIMIT ? OFFSET ?",
                 [*values, -1 if limit is None else limit, offset],
             ).fetchall()
-            return listing.rows(db, self.kind, [row[0] for row in chosen], key="rowid_")
+            return self._rows(db, "rowid_", [row[0] for row in chosen])
+
+    def _rows(self, db: sqlite3.Connection, key: str, values: Sequence[Any]) -> list[Row]:
+        """The entries with these values of the key, in this order, each with the model of its vector."""
+        source = self.kind.with_any_vector("embedding_model")
+        found = db.execute(f"SELECT * FROM {source} WHERE {key} IN {GIVEN}", [json.dumps(values)])
+        by_key = {row[key]: {name: row[name] for name in row.keys() if name not in _OWN} for row in found}  # noqa: SIM118
+        return [by_key[one] for one in dict.fromkeys(values) if one in by_key]
 
     def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
         """How many entries match, at a moment in the past if `before` (UNIX seconds) is given."""
-        passing, values = listing.conditions(self.kind, words, where or {}, before)
+        passing, values = self.kind.conditions(words, where, before)
         query = f"SELECT count(*) FROM {self.kind.table} WHERE {passing}"
         return int(self.database.row(query, values)[0])
 
     def written(self, ids: Sequence[str]) -> dict[str, float]:
         """When each entry was written or last edited (UNIX seconds)."""
         with self.database.reading() as db:
-            return listing.written(db, self.kind, ids)
+            return written(db, self.kind, ids)
 
     def counts(self, column: str = "") -> dict[str, int]:
         """How many entries each world, session or protocol has, or each value of another filter column.
@@ -194,17 +207,15 @@ class Entries:
         column = column or self.kind.scope
         if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
             raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
-        with self.database.reading() as db:
-            found = db.execute(
-                f"SELECT {column}, count(*) FROM {self.kind.table} WHERE {column} IS NOT NULL "
-                f"GROUP BY {column} ORDER BY {column}"
-            )
-            return {str(row[0]): row[1] for row in found}
+        found = self.database.rows(
+            f"SELECT {column}, count(*) FROM {self.kind.table} WHERE {column} IS NOT NULL "
+            f"GROUP BY {column} ORDER BY {column}"
+        )
+        return {str(row[0]): row[1] for row in found}
 
     def scopes(self) -> list[str]:
         """Every world, session or protocol, also an empty world; none for kinds without them."""
-        with self.database.reading() as db:
-            named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
+        named = [row[0] for row in self.database.rows(self.kind.scopes)] if self.kind.scopes else []
         return sorted({*named, *(self.counts() if self.kind.scope else ())})
 
     def within(self, scope: str) -> dict[str, str]:
@@ -237,14 +248,15 @@ class Entries:
 
     def vector(self, id: str) -> NDArray[np.float32] | None:
         """The entry's vector, by the model that it names; None if it has none yet."""
-        with self.database.reading() as db:
-            row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
+        row = self.database.row(f"SELECT vector FROM {self.kind.with_any_vector()} WHERE id = ?", [id])
         return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
 
     def versions(self, id: str) -> list[EntryVersion]:
         """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
         with self.database.reading() as db:
-            found = listing.versions(db, self.kind, id)
+            current = next(iter(self._rows(db, "id", [id])), None)
+            at = written(db, self.kind, [id]).get(id, 0.0)
+            found = versions(db, self.kind, id, current=current, written=at)
         if not found:
             raise self.unknown(id)
         return found
@@ -327,14 +339,14 @@ class Entries:
 
     def to_embed(self) -> int:
         """How many entries have no vector of this kind's model yet."""
-        query = f"SELECT count(*) FROM {self.kind.table} p {vectors.joined(self.kind)} WHERE v.key IS NULL"
+        query = f"SELECT count(*) FROM {self.kind.table} p {self.kind.joined()} WHERE v.key IS NULL"
         return int(self.database.row(query)[0])
 
     def without_vector(self) -> int:
         """How many entries `embed_new` embeds: not those that wait with another model's vector."""
         if not self.kind.keeps_models:
             return self.to_embed()
-        query = f"SELECT count(*) FROM {vectors.with_any_vector(self.kind)} WHERE vector IS NULL"
+        query = f"SELECT count(*) FROM {self.kind.with_any_vector()} WHERE vector IS NULL"
         return int(self.database.row(query)[0])
 
     def vectors_by_model(self) -> list[ModelVectors]:
@@ -415,7 +427,7 @@ class Entries:
             raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.version}")
         cosines, passing = np.empty(len(snapshot), np.float32), np.ones(len(snapshot), np.bool_)
         if where:  # as one text, since rows take five times as long
-            filters, values = listing.conditions(self.kind, "", where, None)
+            filters, values = self.kind.conditions(where=where)
             query = f"SELECT json_group_array(id) FROM {self.kind.table} WHERE {filters}"
             passing = snapshot.mask(json.loads(self.database.row(query, values)[0]))
         snapshot.products(TEXT, vector, out=cosines)
@@ -460,7 +472,7 @@ class Entries:
         return self._recalled("never", where)
 
     def _recalled(self, state: str, where: Where | None) -> list[str]:
-        filters, values = listing.conditions(self.kind, "", where or {}, None)
+        filters, values = self.kind.conditions(where=where)
         query = (
             f"SELECT id FROM {self.kind.table} WHERE {filters} AND id IN "
             "(SELECT id FROM recall WHERE kind = ? AND state = ?) ORDER BY rowid"

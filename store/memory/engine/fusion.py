@@ -29,10 +29,9 @@ from store.errors import NotWritten
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import InvalidInput
-from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.listing import conditions
+from store.memory.engine.kind import MemoryKind, Row, Where
 from store.memory.engine.retrievals import RetrievedText
-from store.memory.engine.vectors import TEXT, Where
+from store.memory.engine.vectors import TEXT
 from store.progress import batches
 
 WEIGHT = 0.25
@@ -211,7 +210,7 @@ def word_shares(
     db: sqlite3.Connection, kind: MemoryKind, question: str, where: Where, *, limit: int
 ) -> dict[str, float]:
     """BM25 of the entries that have any telling word of the question, as a share of the best, by id."""
-    filters, values = conditions(kind, "", where, None)
+    filters, values = kind.conditions(where=where)
     table = kind.table
     among = f"rowid IN (SELECT rowid FROM {table} WHERE {filters})" if where else "TRUE"
     ties = f"(SELECT id FROM {table} t WHERE t.rowid = {kind.words}.rowid)"

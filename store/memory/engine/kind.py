@@ -1,11 +1,21 @@
-"""The differences between kinds of text memory, as far as the engine needs to know."""
+"""How kinds of text memory differ, as far as the engine needs to know, and the SQL that reads one."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from store.catalog.filters import matching
+from store.catalog.words import cjk_runs, without_cjk
+from store.disk.sqlite import marks
+from store.memory.engine.inputs import InvalidInput
+
 Row = dict[str, Any]
+Value = str | int | float
+Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
+TAGS = "tags"  # a filter: entries that have all of these
+GIVEN = "(SELECT value FROM json_each(?))"  # as a list in JSON, of any length
+MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 
 
 def _nothing_more(row: Any) -> dict[str, Any]:
@@ -71,3 +81,80 @@ class MemoryKind:
     def key(self, name: str) -> str:
         """The key in `meta` of this kind's value of a name."""
         return f"{self.name} {name}"
+
+    @property
+    def last_written(self) -> str:
+        """SQL: when an entry was written or last edited, in UNIX seconds."""
+        edited = (
+            "SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+            f"WHERE h.id = {self.table}.id AND h.tbl = '{self.table}' AND d.verb = 'edit'"
+        )
+        return f"max(coalesce({self.written}, 0), coalesce(({edited}), 0))"
+
+    def conditions(
+        self, words: str = "", where: Where | None = None, before: float | None = None
+    ) -> tuple[str, list[Any]]:
+        """SQL for these filters, with its values.
+
+        Raises InvalidInput if the kind cannot be filtered by one of them.
+        """
+        parts, values = ["TRUE"], list[Any]()
+        for column, wanted in (where or {}).items():
+            some = [wanted] if isinstance(wanted, str | int | float) else [*wanted]
+            if column in MOMENTS:
+                parts.append(f"{self.last_written} {MOMENTS[column]} ?")
+                values.append(some[0])
+                continue
+            if column == TAGS and TAGS in self.labels:
+                parts += [f"EXISTS (SELECT 1 FROM json_each({self.table}.tags) WHERE value = ?)"] * len(some)
+                values += some
+                continue
+            if column not in (*self.filters, *self.more_filters):
+                known = ", ".join((*self.filters, *self.more_filters, *self.labels, *MOMENTS))
+                raise InvalidInput(f"{self.name} can be filtered by {known}, not {column}")
+            parts.append(f"{column} IN ({marks(some)})")
+            values += some
+        for run in cjk_runs(words):
+            parts.append(f"instr({self.text}, ?)")
+            values.append(run)
+        if (rest := without_cjk(words) if cjk_runs(words) else words).strip():
+            parts.append(f"{self.table}.rowid IN (SELECT rowid FROM {self.words} WHERE {self.words} MATCH ?)")
+            values.append(matching(rest))
+        if before is not None:
+            parts.append(f"{self.last_written} < ?")
+            values.append(before)
+        return " AND ".join(parts), values
+
+    def ordered(self, order: str, *, columns: Collection[str]) -> str:
+        """SQL for one of these columns to sort by, with "-" before it for descending; ties by age."""
+        column = order.removeprefix("-")
+        if not column:
+            return self.order
+        if column not in {*columns, "length", "written"}:
+            raise InvalidInput(f"{self.name} cannot be sorted by {column}")
+        by = {"length": f"length({self.text})", "written": self.last_written}.get(column, column)
+        return f"{by} {'DESC' if order.startswith('-') else 'ASC'}, rowid"
+
+    def vector_key(self, model: str = "") -> str:
+        """SQL: the key of an entry's vector, as a rule by the kind's model."""
+        model = model or f"(SELECT value FROM meta WHERE key = '{self.key('model')}')"
+        return f"vector_key({model}, CAST(p.{self.text} AS BLOB))"  # a damaged text may not be UTF-8
+
+    def joined(self, *, model: str = "") -> str:
+        """SQL after the entries as `p`: as `v` their vectors by a model (SQL), as a rule the kind's."""
+        return f"LEFT JOIN {self.vectors} v ON v.key = {self.vector_key(model)}"
+
+    def with_any_vector(self, *names: str) -> str:
+        """SQL to select from: the entries with `embedding_model` and `vector`, or one of these `names` alone.
+
+        The vector is another model's where their own model has none.
+        """
+        models = f"SELECT json_group_array(DISTINCT model) FROM {self.vectors}"
+        found = {
+            name: f"coalesce(v.{column}, (SELECT o.{column} FROM json_each(({models})) m "
+            f"CROSS JOIN {self.vectors} o ON o.key = {self.vector_key('m.value')} LIMIT 1))"
+            for name, column in (("embedding_model", "model"), ("vector", "vector"))
+        }
+        found["embedding_model"] = f"without_version({found['embedding_model']})"
+        listed = ", ".join(f"{found[name]} AS {name}" for name in names or found)
+        return f"(SELECT p.rowid AS rowid_, p.*, {listed} FROM {self.table} p {self.joined()})"

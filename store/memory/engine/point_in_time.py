@@ -21,8 +21,8 @@ from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, ReadOnly
-from store.memory.engine import listing, vectors
-from store.memory.engine.change import ADOPTED, RECALL
+from store.memory.engine import vectors
+from store.memory.engine.change import ADOPTED, RECALL, written
 from store.memory.engine.database import Database, prepare
 from store.memory.engine.entries import Entries
 from store.memory.engine.kind import MemoryKind
@@ -157,7 +157,7 @@ def _stored(db: sqlite3.Connection, kind: MemoryKind, table: str, ids: list[str]
     """When rows without a history were stored; where that is unknown, when their text was written."""
     if table in kind.stored:
         return {row[0]: row[1] or 0.0 for row in db.execute(f"SELECT id, {kind.stored[table]} FROM {table}")}
-    return listing.written(db, kind, ids) if table == kind.table else {}
+    return written(db, kind, ids) if table == kind.table else {}
 
 
 def _copy_history(

@@ -87,10 +87,10 @@ def _embed(
     kind = entries.kind
     ids = defaultdict[str, list[str]](list)  # the entries that each key stands for
     epoch, seen = "", 0  # as of `ids`
-    lacking = f"{kind.table} p {vectors.joined(kind, model=':model')} WHERE length(v.vector) IS NOT :size"
+    lacking = f"{kind.table} p {kind.joined(model=':model')} WHERE length(v.vector) IS NOT :size"
     if leaves_others:
         lacking = (
-            f"{vectors.with_any_vector(kind)} p {vectors.joined(kind, model=':model')} "
+            f"{kind.with_any_vector()} p {kind.joined(model=':model')} "
             "WHERE v.key IS NULL AND coalesce(p.embedding_model, :name) = :name"
         )
 
@@ -100,7 +100,7 @@ def _embed(
         ids.clear()
         sources = dict[str, EmbeddingSource]()
         values = {"model": version, "name": embedder.name, "size": 4 * embedder.dimensions}
-        query = f"SELECT p.id, p.{kind.text}, {vectors.key(kind, ':model')} FROM {lacking}"
+        query = f"SELECT p.id, p.{kind.text}, {kind.vector_key(':model')} FROM {lacking}"
         for id, text, key in db.execute(query, values):
             sources[key] = EmbeddingSource(key, text)
             ids[key].append(id)
@@ -115,7 +115,7 @@ def _embed(
         db.executemany(f"DELETE FROM {kind.vectors} WHERE key = ?", zip(keys))  # those of another length
         if version == entries.version:
             query = (
-                f"SELECT p.id, {vectors.key(kind, '?')} FROM changes c "
+                f"SELECT p.id, {kind.vector_key('?')} FROM changes c "
                 f"JOIN {kind.table} p ON p.id = c.id WHERE +c.tbl = ? AND c.number > ?"
             )
             for id, key in db.execute(query, [version, kind.table, seen]).fetchall():

@@ -12,7 +12,7 @@ Searches are exact, in memory (`ResidentEntries`): matrices as the library's, wi
 
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import cast
@@ -82,27 +82,6 @@ def source(model: str, text: str) -> EmbeddingSource:
     return EmbeddingSource(_vector_key(model, text.encode()) or "", text=text)
 
 
-def joined(kind: MemoryKind, *, model: str = "") -> str:
-    """SQL after the entries as `p`: as `v` their vectors by a model (SQL), as a rule the kind's."""
-    return f"LEFT JOIN {kind.vectors} v ON v.key = {key(kind, model)}"
-
-
-def with_any_vector(kind: MemoryKind, *names: str) -> str:
-    """SQL to select from: the entries with `embedding_model` and `vector`, or one of these `names` alone.
-
-    The vector is another model's where their own model has none.
-    """
-    models = f"SELECT json_group_array(DISTINCT model) FROM {kind.vectors}"
-    found = {
-        name: f"coalesce(v.{column}, (SELECT o.{column} FROM json_each(({models})) m "
-        f"CROSS JOIN {kind.vectors} o ON o.key = {key(kind, 'm.value')} LIMIT 1))"
-        for name, column in (("embedding_model", "model"), ("vector", "vector"))
-    }
-    found["embedding_model"] = f"without_version({found['embedding_model']})"
-    listed = ", ".join(f"{found[name]} AS {name}" for name in names or found)
-    return f"(SELECT p.rowid AS rowid_, p.*, {listed} FROM {kind.table} p {joined(kind)})"
-
-
 def delete_unused(db: sqlite3.Connection, kind: MemoryKind) -> None:
     """Delete the vectors of texts that no entry has, and none had as far as the history knows."""
     past = "SELECT before ->> ? FROM history WHERE kind = ? AND tbl = ? AND before IS NOT NULL"
@@ -114,12 +93,6 @@ def delete_unused(db: sqlite3.Connection, kind: MemoryKind) -> None:
     )
 
 
-def key(kind: MemoryKind, model: str = "") -> str:
-    """SQL: the key of an entry's vector, as a rule by the kind's model."""
-    model = model or f"(SELECT value FROM meta WHERE key = '{kind.key('model')}')"
-    return f"vector_key({model}, CAST(p.{kind.text} AS BLOB))"  # a damaged text may not be UTF-8
-
-
 def _vector_key(model: str | None, content: bytes | str | None) -> str | None:
     """The key for a text in UTF-8, or for the SHA-256 of one; as a picture's, it is made of a hash."""
     if model is None or content is None:
@@ -128,8 +101,6 @@ def _vector_key(model: str | None, content: bytes | str | None) -> str | None:
     return embedding_cache.content_key(model, "text", hashed)
 
 
-Value = str | int | float
-Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
 EPOCH = "epoch"  # in `meta`: one more whenever all has to be read again
 TEXT = cast(Facet, "text")  # the one facet of an entry, which no coin has
 _READ_AT_ONCE = 1024  # rows read together
@@ -206,7 +177,7 @@ class ResidentEntries:
     def _read(self, db: sqlite3.Connection, columns: str, more: str = "") -> sqlite3.Cursor:
         return db.execute(
             f"SELECT {columns} FROM changes c LEFT JOIN {self._kind.table} p ON p.id = c.id "
-            f"{joined(self._kind, model='?')} "
+            f"{self._kind.joined(model='?')} "
             f"WHERE +c.tbl = ? AND c.number > ? {more}",  # by number: the index of tables reads all of one
             [self._model, self._kind.table, self._known],
         )

@@ -28,7 +28,7 @@ from store.memory.engine import point_in_time
 from store.memory.engine.entries import Entries
 from store.memory.engine.retrievals import answers_about
 from store.memory.engine.settings import memory_settings
-from store.memory.engine.vectors import TEXT, joined, with_any_vector
+from store.memory.engine.vectors import TEXT
 from store.memory.inspect.neighbours import NEARLY, cosines_with_earlier
 from store.memory.kinds import LORE, MEMORIES
 from store.memory.opened import OpenedMemory
@@ -76,7 +76,7 @@ def figures(entries: Entries) -> MemoryFigures:
     with entries.database.reading() as db:
         rows = db.execute(
             f"SELECT length({kind.text}) AS length, coalesce(embedding_model, '') AS model, "
-            f"count(*) AS entries FROM {with_any_vector(kind)} GROUP BY length, model"
+            f"count(*) AS entries FROM {kind.with_any_vector()} GROUP BY length, model"
         )
         for row in rows:
             lengths[row["length"]] += row["entries"]
@@ -117,7 +117,7 @@ def _of_entries(entries: Entries) -> list[Concern]:
         _entries(
             entries,
             f"entries without a vector of {entries.model}, so not found by meaning",
-            f"id IN (SELECT p.id FROM {kind.table} p {joined(kind)} WHERE v.key IS NULL)",
+            f"id IN (SELECT p.id FROM {kind.table} p {kind.joined()} WHERE v.key IS NULL)",
             remedy="embed them",
         ),
     ]

@@ -25,9 +25,8 @@ from store.llm.client import answer_pieces
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import POOL, WEIGHT, EntryHit, best_with, diverse_order
 from store.memory.engine.inputs import checked_count, checked_text
-from store.memory.engine.kind import Row
+from store.memory.engine.kind import Row, Where
 from store.memory.engine.settings import MEASURED, memory_settings
-from store.memory.engine.vectors import Where
 from store.memory.kinds import LORE, MEMORIES, TRANSCRIPTS
 from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import sentences

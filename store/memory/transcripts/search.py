@@ -12,8 +12,7 @@ from store.embedding.protocol import Vector
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import diverse_order, pair_scores
 from store.memory.engine.inputs import InvalidInput, checked_count
-from store.memory.engine.listing import MOMENTS
-from store.memory.engine.vectors import Where
+from store.memory.engine.kind import MOMENTS, Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.transcripts.tables import KIND
 

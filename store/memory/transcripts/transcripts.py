@@ -14,7 +14,6 @@ from store.memory.engine.fusion import EntryHit, log_retrieval
 from store.memory.engine.inputs import LONGEST_QUESTION, check_known, checked_percentage, checked_text
 from store.memory.engine.kind import Row
 from store.memory.engine.reembedding import embed_new
-from store.memory.engine.vectors import with_any_vector
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
 from store.memory.text.tokens import SIZES, chunk_text
 from store.memory.transcripts import events, reader
@@ -103,7 +102,7 @@ class Transcripts:
     def long_chunks(self) -> dict[str, str]:
         """Chunks that exceed the maximum, as migrated ones may, each with its vector's model."""
         with self.entries.database.reading() as db:
-            chunks = with_any_vector(self.entries.kind)
+            chunks = self.entries.kind.with_any_vector()
             query = f"SELECT id, coalesce(embedding_model, '') FROM {chunks} WHERE token_count > ?"
             return dict(db.execute(query, [SIZES.limit]).fetchall())
 

@@ -3,7 +3,6 @@
 import pytest
 
 from store.memory import doctor
-from store.memory.engine.vectors import joined
 from store.memory.memory import Memory
 from store.memory.story.lore import KIND, World
 
@@ -19,7 +18,7 @@ def test_doctor_finds_nothing_wrong_with_a_memory_in_use(memory_with_lore: Memor
 @pytest.mark.usefixtures("chroma")
 def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) -> None:
     with memory_with_lore.lore.entries.database.writing() as db:
-        vector = f"SELECT v.key FROM world_lore p {joined(KIND)} WHERE p.id = 'peaks_l1'"
+        vector = f"SELECT v.key FROM world_lore p {KIND.joined()} WHERE p.id = 'peaks_l1'"
         db.execute(f"DELETE FROM world_lore_vectors WHERE key = ({vector})")
         db.execute(
             "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES ('world_lore', 'world_lore', 'peaks_l1')"
