@@ -60,13 +60,7 @@ from store.memory.engine.inputs import (
 from store.memory.engine.kind import GIVEN, MemoryKind, Row, Where
 from store.memory.engine.retrievals import KeptEntry, Retrievals
 from store.memory.engine.settings import DEFAULT, LOCAL, MEASURED, memory_settings
-from store.memory.engine.vectors import (
-    NEXT_MODEL,
-    TEXT,
-    EntryScores,
-    NewVectors,
-    ResidentEntries,
-)
+from store.memory.engine.vectors import TEXT, EntryScores, NewVectors, ResidentEntries
 from store.permissions import Actor
 from store.vectors.blocks import VectorSnapshot
 
@@ -105,13 +99,14 @@ class Entries:
         self._model = ActiveModel(self.database, embedder, models=models)
         self._asked = AskedVectors(1) if asked is None else asked
         self._counted = database if writable else None  # where viewers' questions count as well
-        self.retrievals = Retrievals(
+        self._retrievals = Retrievals(
             retrievals,
             kind=kind.name,
             detail=memory_settings().retrieval_log,
             days=memory_settings().keep_contexts,
         )
-        self.residents: dict[str, ResidentEntries] = {}  # one at most, by its model; the same for every actor
+        # One at most, by its model; the same for every actor.
+        self._residents: dict[str, ResidentEntries] = {}
         self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
         self.changed = changed  # called after every change: Chroma has something to follow
         if writable:
@@ -215,6 +210,7 @@ class Entries:
 
     def scopes(self) -> list[str]:
         """Every world, session or protocol, also an empty world; none for kinds without them."""
+        self.actor.check_login()
         named = [row[0] for row in self.database.rows(self.kind.scopes)] if self.kind.scopes else []
         return sorted({*named, *(self.counts() if self.kind.scope else ())})
 
@@ -383,8 +379,8 @@ class Entries:
             note = {"vectors": found.count, "bytes": found.size}
             with self.database.writing() as db:
                 db.execute(f"DELETE FROM {self.kind.vectors} WHERE model = ?", [model])
-                if self.database.meta(NEXT_MODEL) == model:  # whoever changes to it gives up
-                    self.database.set_meta(NEXT_MODEL, "")
+                if self.database.meta(vectors.NEXT_MODEL) == model:  # whoever changes to it gives up
+                    self.database.set_meta(vectors.NEXT_MODEL, "")
                 self.begin(db, FORGET_VECTORS, actor=actor).record_final(
                     "vectors", model, note, count=found.count
                 )
@@ -440,10 +436,10 @@ class Entries:
     def resident(self) -> VectorSnapshot:
         """The vectors of all entries that have one, by id (`of`, facet TEXT), as they are now."""
         model = self.version
-        resident = self.residents.get(model)  # another thread may erase, or change the model, at any moment
+        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
         if resident is None:
-            self.residents.clear()
-            resident = self.residents[model] = ResidentEntries(self.kind, model=model)
+            self._residents.clear()
+            resident = self._residents[model] = ResidentEntries(self.kind, model=model)
         with self.database.one_moment() as db:
             return resident.snapshot(db)
 
@@ -482,7 +478,7 @@ class Entries:
     @property
     def keeps_contexts(self) -> bool:
         """Whether the setting says to keep what is handed out."""
-        return self.retrievals.keeps_contexts
+        return self._retrievals.keeps_contexts
 
     def keep_context(
         self,
@@ -502,7 +498,7 @@ class Entries:
         ids = json.dumps([id for id, _ in found])
         versions = dict(self.database.rows(query, [self.kind.table, ids]))
         entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
-        self.retrievals.keep(
+        self._retrievals.keep(
             question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
             at=self.clock(),
         )  # fmt: skip
@@ -596,5 +592,5 @@ class Entries:
 
     def close(self) -> None:
         """Close what this kind alone has open."""
-        self.retrievals.close()
+        self._retrievals.close()
         self.database.close()

@@ -42,7 +42,7 @@ def erase(entries: Entries, column: str, value: str, *, actor: str = "", decisio
         if not is_begun:
             raise
         return 0
-    entries.residents.clear()
+    entries._residents.clear()
     return count
 
 
@@ -60,7 +60,7 @@ def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
         old.unlink()  # a new file was made of it
     with entries.database.reading() as db:
         ids = {row[0] for row in db.execute(f"SELECT id FROM {entries.kind.table}")}
-    entries.retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
+    entries._retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
     purge()
     entries.database.set_meta(ERASING, "")
     return True

@@ -198,7 +198,7 @@ def log_retrieval(
         scope=scope, n=n, where=where or {}, threshold=threshold,
     )  # fmt: skip
     texts = [RetrievedText(hit.row["id"], hit.score, hit.row[entries.kind.text]) for hit in hits]
-    entries.retrievals.record(question, texts, scope=scope, actor=entries.actor.name, at=entries.clock())
+    entries._retrievals.record(question, texts, scope=scope, actor=entries.actor.name, at=entries.clock())
 
 
 def _likeness(hit: Retrieved) -> float:

@@ -78,9 +78,9 @@ def as_of(
     )
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
-    past.residents = {}
+    past._residents = {}
     past._counted = None
-    past.retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
+    past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 
 
