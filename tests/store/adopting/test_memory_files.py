@@ -11,7 +11,7 @@ import pytest
 from store.adopting.chroma_texts import kind_of
 from store.adopting.system import AdoptionReport, AdoptionRequest
 from store.adopting.systems import adopt_texts, recognise
-from store.memory.exporting.entries import batches
+from store.memory.exporting import batches
 from store.memory.memory import Memory
 from store.progress import Progress
 
