@@ -27,6 +27,7 @@ from store.memory.memory import Memory
 from store.memory.story.lore import put_world_file
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.test_commands import run  # noqa: F401  a fixture
 from tests.store.other_systems import (
     client_of,
     everything_in,
