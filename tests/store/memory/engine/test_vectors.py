@@ -123,7 +123,7 @@ def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_me
 
 
 def test_the_forget_vectors_command_requires_yes(
-    run: Any,
+    run: Any,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
