@@ -197,7 +197,7 @@ def any_of(words: Iterable[str]) -> str:
     return " OR ".join(f'"{form}"' for word in words for form in forms(word))
 
 
-def best_rows(index: str, *, weights: str = "1", among: str = "TRUE", ties: str = "rowid") -> str:
+def best_rows(index: str, *, weights: str = "1", among: str = "TRUE") -> str:
     """SQL: the rows of a full-text index that fit a query best, `rowid` and BM25 as `score`, best first.
 
     Its values are the query, those of `among`, and how many rows. Not by FTS5's own `rank`, which sorts all
@@ -205,7 +205,7 @@ def best_rows(index: str, *, weights: str = "1", among: str = "TRUE", ties: str 
     """
     return (
         f"SELECT rowid, -bm25({index}, {weights}) AS score FROM {index} WHERE {index} MATCH ? AND {among} "
-        f"ORDER BY score DESC, {ties} LIMIT ?"
+        "ORDER BY score DESC, rowid LIMIT ?"
     )
 
 

@@ -405,8 +405,12 @@ class OpenedMemory(FollowedByChroma):
                 change = entries.begin(db, MOVE_ASIDE, actor=PROGRAM)
                 change.record_final("files", place, {"what": aside.what})
 
+    @property
+    def _follower(self) -> ChromaFollower | None:
+        return self._maintainer.follower if self._maintainer else None
+
     def _led(self) -> tuple[SqliteFile, ChromaFollower | None]:
-        return self.database, self._maintainer.follower if self._maintainer else None
+        return self.database, self._follower
 
     def _wake(self) -> None:
         if self._maintainer:
@@ -507,7 +511,7 @@ class OpenedMemory(FollowedByChroma):
 
     def status(self) -> MemoryStatus:
         """The memory's health."""
-        (_, follower), is_on = self._led(), describe_place() != "off"
+        follower, is_on = self._follower, describe_place() != "off"
         return MemoryStatus(
             can_write=self.can_write,
             counts={name: entries.count() for name, entries in self.kinds.items()},

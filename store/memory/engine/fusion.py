@@ -213,11 +213,10 @@ def word_shares(
     filters, values = kind.conditions(where=where)
     table = kind.table
     among = f"rowid IN (SELECT rowid FROM {table} WHERE {filters})" if where else "TRUE"
-    ties = f"(SELECT id FROM {table} t WHERE t.rowid = {kind.words}.rowid)"
     found = dict[str, float]()
     words = telling_words(question)
     if words:
-        best = best_rows(kind.words, among=among, ties=ties)
+        best = best_rows(kind.words, among=among)
         query = f"SELECT p.id, w.score FROM ({best}) w CROSS JOIN {table} p ON p.rowid = w.rowid"
         found.update(db.execute(query, [any_of(words), *values, limit]).fetchall())
     texts = f"SELECT id, {kind.text} AS text FROM {table} WHERE {filters}"
