@@ -166,10 +166,10 @@ def _set_aside(worlds: Path, name: str, content: bytes, disk: Disk) -> None:
     disk.fsync_folders([kept])
 
 
-_CHUNK = 800  # characters
+CHUNK = 800  # characters
 
 
-def split_lines(text: str, *, longest: int = _CHUNK) -> list[tuple[int, int]]:
+def split_lines(text: str, *, longest: int = CHUNK) -> list[tuple[int, int]]:
     """The chunks of a text as offsets: `text[start:end]`, whole lines, at most `longest` characters each.
 
     A chunk ends before the line that would make it too long, excludes white space at its edges, and is never

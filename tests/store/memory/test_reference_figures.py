@@ -13,7 +13,7 @@ from store.memory.documents.chunking import LONGEST, OVERLAP, SEPARATORS, split_
 from store.memory.engine.settings import LOCAL, MemorySettings
 from store.memory.story import lore
 from store.memory.story import sessions as session_memory
-from store.memory.story.lore import LONGEST as LORE_CHUNK
+from store.memory.story.lore import CHUNK as LORE_CHUNK
 from store.memory.story.sessions import exchange, memory_key
 from store.memory.text import extraction
 from store.memory.text.tokens import NAME, SIZES
