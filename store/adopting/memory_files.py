@@ -31,9 +31,9 @@ from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.errors import BadSource
 from store.importing import encodings, tables
 from store.importing.metadata import settle_dates
+from store.memory import exporting
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.foreign import keep_fields, kept_fields
-from store.memory import exporting
 from store.memory.memory import Memory
 from store.memory.transcripts import markdown
 from store.outcome import Refusal
@@ -371,7 +371,9 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
     for file in files:
         place = file.relative_to(root).as_posix()
         try:
-            note = exporting.read_note(encodings.read(read_regular(file, limit=_LARGEST_NOTE))[0], name=file.stem)
+            note = exporting.read_note(
+                encodings.read(read_regular(file, limit=_LARGEST_NOTE))[0], name=file.stem
+            )
             id = note.id or f"note-{sha256(place.encode()).hexdigest()[:16]}"
             given = {"tags": [*note.tags], "created_at": note.created, **note.more, exporting.NOTE: place}
             saved = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
