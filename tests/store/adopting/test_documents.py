@@ -15,7 +15,6 @@ from store.adopting.systems import adopt_texts, recognise
 from store.memory.documents.documents import pages_of
 from store.memory.documents.schema import KIND
 from store.memory.engine.reembedding import reembed
-from store.memory.engine.vectors import joined
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.adopting import reference_chroma
@@ -195,7 +194,7 @@ def test_rows_come_with_ids_metadata_and_their_1536_numbers(
     with memory.documents.entries.database.reading() as db:
         kept = {
             row["id"]: np.frombuffer(row["vector"], "<f4")
-            for row in db.execute(f"SELECT p.id, v.vector FROM documents p {joined(KIND, model='?')}", [ADA])
+            for row in db.execute(f"SELECT p.id, v.vector FROM documents p {KIND.joined(model='?')}", [ADA])
         }
     for row in rows():
         assert np.abs(kept[row["id"]] - row["embedding"]).max() < 1e-6
