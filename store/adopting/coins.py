@@ -163,6 +163,7 @@ class _Coins:
     name = ""
     title = ""
     what = "pictures"
+    is_of_rows = False  # whether pictures alone are not this system's
 
     def recognise(self, path: Path) -> DataSurvey | None:
         notes = self._notes(path)
@@ -172,7 +173,8 @@ class _Coins:
         found = counted(self._read(path, preview))
         notes += [_columns(kind) for kind in preview.kinds.values() if kind.fields]
         count = sum(found.tiers.values())
-        if not count:
+        is_named = any(kind.coins for kind in preview.kinds.values() if kind.fields)
+        if not count or (self.is_of_rows and not is_named):
             return None  # rows and lists without a picture; `import` says of each what is missing
         kinds = (FoundKind(self.what, count, path.name, "to review"),)
         return DataSurvey(self.name, self.title, path, kinds, tuple(found.refused), (*notes, *found.notes))
@@ -242,6 +244,7 @@ class Tables(_Coins):
     name = "table"
     title = "Table of pictures"
     what = "rows with a picture"
+    is_of_rows = True
 
     def _notes(self, path: Path) -> list[str] | None:
         found = [path] if path.is_file() else [path / name for name in _names(path)]

@@ -118,6 +118,16 @@ def test_an_address_on_several_chains_is_as_many_coins(tmp_path: Path, library: 
     assert (len(report.present), report.taken, report.refused) == (3, [], [])
 
 
+def test_pictures_beside_a_table_that_names_none_are_no_table_of_pictures(tmp_path: Path) -> None:
+    files = {
+        "stats/days.csv": b"day,count\n1,2\n",
+        "notes/a.md": b"# A",
+        "notes/b.md": b"# B",
+        "shot.png": picture(1),
+    }
+    assert recognise(written(tmp_path / "docs", files), system="table") == []
+
+
 def test_the_mapping_of_a_thousand_columns_is_shown_before(tmp_path: Path) -> None:
     heads = ["Contract", "Name", "file", *(f"x{number}" for number in range(997))]
     row = [EVM, "Doge", "a.png", *map(str, range(997))]
