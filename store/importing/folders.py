@@ -579,11 +579,13 @@ def _address_in(name: str) -> str | None:
 
 
 def _chain_in(name: str) -> int | None:
-    """The chain in the path of a picture that is called by an address, as `solana` or `eip155:56`."""
+    """The chain above an address in a path: `solana`, `eip155:56`, above the folder of a logo also 56."""
     if not _address_in(name):
         return None
-    parts = (part for part in reversed(folder_of(name).split("/")) if not part.isdigit())
-    return next(filter(None, map(chain_id, parts)), None)
+    parts = folder_of(name).split("/")[::-1]
+    above = parts[1:2] if is_logo(name) else []
+    named = [*above, *(part for part in parts if not part.isdigit())]
+    return next(filter(None, map(chain_id, named)), None)
 
 
 def _outermost(name: str, folders: set[str]) -> str | None:

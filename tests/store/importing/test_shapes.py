@@ -419,9 +419,12 @@ def test_a_path_says_address_and_chain_of_its_picture(tmp_path: Path) -> None:
     )
     written(tmp_path, f"icons/eip155:56/erc20:{EVM}.svg", svg())
     written(tmp_path, f"blockchains/base/assets/{EVM}/logo.png", png())
+    written(tmp_path, f"assets/43114/{EVM}/logo_48.png", png("blue"))
+    written(tmp_path, f"batch/7/{EVM}.png", png("red"))
     coins = [one.sidecar for one in candidates([tmp_path]) if isinstance(one, Candidate)]
-    assert {(coin["token_name"], coin["token_address"], coin["chainId"]) for coin in coins} == {
+    assert {(coin["token_name"], coin["token_address"], coin.get("chainId")) for coin in coins} == {
         ("Frog", EVM.lower(), 56), (EVM, EVM.lower(), 8453),
+        (EVM, EVM.lower(), 43114), (EVM, EVM.lower(), None),
     }  # fmt: skip
 
 
