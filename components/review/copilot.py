@@ -35,7 +35,7 @@ def show(library: Library) -> None:
     st.markdown(f"#### {format.plain(standing.sentence, limit=300)}")
     _learned(standing)
     if standing.missing:
-        st.page_link(**places.SAMPLE, label="Decide a random sample: what it promises is measured on that")
+        st.page_link(**places.SAMPLE, label="Decide a random sample")
     found = rules.previewed(library, draft)
     if library.can_write:
         rules.buttons(library, saved, draft, found)

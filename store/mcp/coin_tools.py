@@ -58,9 +58,9 @@ class CoinTools:
     ) -> Answer:  # fmt: skip
         """Coins of one tier or of all: pending waits for review, approved for captions, trash is rejected.
 
-        filter is a line as people type it, such as "tag:dog -tag:frog holders:>100 owl". random is a
-        sample, diverse, typical, outliers and balanced are samples by the
-        pictures. advice is what a rule or the co-pilot would do.
+        filter is a line as people type it, such as "tag:dog -tag:frog holders:>100 owl". random is a sample,
+        diverse, typical, outliers and balanced are samples by the pictures. advice is what a rule or the
+        co-pilot would do.
         """
         line = parsed(filter or "", base=Filter(tier=tier))
         if line.faults:

@@ -34,6 +34,7 @@ UNLIKE = 0.65  # how well what waits is told from what was decided, above which 
 _PARTS = 4  # of these, each scored by a learner of what came before it
 _WORDS = 1 << 13  # columns that words share
 _PICTURE = 64  # directions of the pictures' vectors in which they differ most
+_LOOKS = 2.0  # how much they count beside a word; more is learned by heart from a few hundred decisions
 _COLUMNS = 64  # numbers of sidecars, the most frequent …
 _SHARE = 0.02  # … that so many coins have
 _STEPS = 8  # ranges of one, with as many coins in each
@@ -187,7 +188,7 @@ def _directions(vectors: Floats) -> tuple[Floats, Floats]:
     spread, axes = np.linalg.eigh(np.cov((seen - middle).T, dtype=np.float64))
     most = np.argsort(-spread)[: min(_PICTURE, len(seen) - 1)]
     scale = np.sqrt(np.maximum(spread[most].sum(), 1e-12))
-    return middle, np.asarray(axes[:, most] * (4 / scale), np.float32)
+    return middle, np.asarray(axes[:, most] * (_LOOKS / scale), np.float32)
 
 
 def _log(value: float) -> float:

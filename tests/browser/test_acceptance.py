@@ -34,7 +34,6 @@ RULES = {
     "Copies": {"and a coin like it": "is older", "as": "copycat"},
     "Blank": {"If this finds a coin": "faults:blank", "as": "bad picture"},
     "Dead": {"If this finds a coin": "holders:<4 volume:<100", "as": "dead"},
-    "Faint": {"If this finds a coin": "volume:<1200 marketcap:<12000", "as": "dead"},
 }
 A_WEEK = 8 * 86_400.0
 SECONDS = {"card": 1.5, "button": 5.0, "family": 8.0, "rule": 20.0}  # that a person takes, looking included
