@@ -52,8 +52,8 @@ class QueryDirections:
             if terms:
                 terms += [(weight, vectors[facet]) for weight, vectors in shifts if facet in vectors]
                 total = sum(abs(weight) for weight, _ in terms)
-                summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)
-                directions[facet] = summed.astype(np.float32)
+                summed = sum(vector * (weight / total) for weight, vector in terms)
+                directions[facet] = np.asarray(summed, np.float32)
         return directions
 
     def vector(self, part: Part) -> Vector:
@@ -144,7 +144,9 @@ class Similarities:
         self.addresses = snapshot.addresses
         self.lock = threading.RLock()
         self._snapshot = snapshot
-        self._asked = {FACETS.index(facet): blocks.direction(own) for facet, own in directions.items()}
+        distinct = {own.tobytes(): own for own in directions.values()}  # mostly one for all facets
+        made = {key: blocks.direction(own) for key, own in distinct.items()}
+        self._asked = {FACETS.index(facet): made[own.tobytes()] for facet, own in directions.items()}
         speaks = np.array([number in self._asked for number in range(len(FACETS))])
         # Shape (5, N): it has it, and the query speaks of it.
         self.present: Mask = snapshot.present & speaks[:, None]
@@ -155,10 +157,11 @@ class Similarities:
         for number, direction in self._asked.items():
             if self.spoken[number]:  # the mean of the products is the product with the mean
                 self.means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)
+        self._neutral = np.nan_to_num(self.means)[:, None]
         self._filled = np.zeros((len(FACETS), len(self.addresses)), np.float32)
         self._combined = np.empty(0, np.float32)  # (N,) once scanned, never exact
-        used = [directions[FACETS[number]] for number in _COMBINED if number in self._asked]
-        self._can_combine = len(used) == len(_COMBINED) and all(np.array_equal(own, used[0]) for own in used)
+        combined = [self._asked.get(number) for number in _COMBINED.tolist()]
+        self._can_combine = combined[0] is not None and all(own is combined[0] for own in combined)
         self._scanned: set[int] = set()
         self._exact = np.zeros(len(self.addresses), np.bool_)
         self._completing: Future[Floats] | None = None
@@ -306,8 +309,7 @@ class Similarities:
 
     def rescored(self, rows: Rows) -> Floats:
         """(5, n): the cosines of exact rows, a missing one at its mean."""
-        means = np.nan_to_num(self.means)[:, None]
-        return np.where(self.present[:, rows], self._filled[:, rows].astype(np.float64), means)
+        return np.where(self.present[:, rows], self._filled[:, rows].astype(np.float64), self._neutral)
 
     def _scan(self, number: int) -> None:
         if number in self._scanned:
@@ -353,7 +355,7 @@ class Similarities:
         return direction
 
     def _with_means(self, number: int, found: Vector, rows: Rows | slice) -> Vector:
-        return np.where(self.present[number, rows], found, np.float32(np.nan_to_num(self.means[number])))
+        return np.where(self.present[number, rows], found, self._neutral[number].astype(np.float32))
 
 
 NONE = Similarities(VectorSnapshot(dimensions=1), {})

@@ -22,7 +22,7 @@ row of bytes for each record instead of four.
 
 Float32 rows that are not in memory are asked for together (`ReadAhead`): otherwise each is a wait of its own,
 in which the system reads megabytes around it. 600 rows took 0.7 s, and take 10 ms; asking for one that is in
-memory takes a microsecond.
+memory takes a microsecond, which is why it is not done where the last ones were there.
 """
 
 import math
@@ -46,12 +46,13 @@ from store.records import FACETS, Facet
 from store.vectors.weights import DEFAULT_WEIGHTS
 
 _Made = TypeVar("_Made")
-_SMALL = 64_000_000  # bytes of a matrix that is asked for as a whole: a call for each row takes longer …
-_AGAIN = 10.0  # … after so many seconds again, since the system may have dropped it
+_SMALL = 64_000_000  # bytes of a matrix that is asked for as a whole: a call for each row takes longer
+_AGAIN = 10.0  # seconds after which is asked again, since the system may have dropped what was there
+_FROM_MEMORY = 2e-6  # seconds for a row at most; one from a disk takes 5 and more
 
 
 class ReadAhead:
-    """Asks the operating system for rows of one matrix."""
+    """Asks the operating system for rows of one matrix, unless they lately came without waiting."""
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         """The matrix lies, whole rows one after the other, in a file that NumPy mapped."""
@@ -62,22 +63,28 @@ class ReadAhead:
         self._start = matrix.ctypes.data - np.frombuffer(base, np.uint8).ctypes.data
         self._size = matrix.itemsize * matrix.shape[1]
         self._bytes = matrix.nbytes
-        self._asked_at = -math.inf  # as a whole
+        self._there_until = -math.inf
 
     def ask(self, rows: NDArray[np.intp]) -> None:
         """Begin to read these rows (ascending), without waiting for them."""
         if not len(rows) or not hasattr(mmap, "MADV_WILLNEED"):  # Windows has nothing like it
             return
+        if time.monotonic() < self._there_until:
+            return
         if self._bytes <= _SMALL:
-            if time.monotonic() - self._asked_at > _AGAIN:
-                self._asked_at = time.monotonic()
-                self._ask(0, self._bytes)
+            self._there_until = time.monotonic() + _AGAIN
+            self._ask(0, self._bytes)
             return
         breaks = np.flatnonzero(np.diff(rows) != 1) + 1
         firsts = rows[np.concatenate([[0], breaks])]
         lasts = rows[np.concatenate([breaks - 1, [len(rows) - 1]])]
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
             self._ask(first * self._size, (last + 1) * self._size)
+
+    def came(self, rows: int, seconds: float) -> None:
+        """Note how long it took to copy so many rows that were asked for."""
+        is_there = seconds < _FROM_MEMORY * rows
+        self._there_until = time.monotonic() + _AGAIN if is_there else -math.inf
 
     def _ask(self, first: int, end: int) -> None:
         start = self._start + first
@@ -194,7 +201,8 @@ class Segment:
     )
     sums: NDArray[np.float64]  # (facets, d): of all sealed rows
     sealed: int = 0
-    read_ahead: Mapping[Facet, ReadAhead] = field(default_factory=dict)  # of vectors in mapped files
+    read_ahead: Mapping[Facet, ReadAhead] = field(default_factory=dict)  # of the files that it lies in …
+    first: int = 0  # … from this row on
     dead: set[int] = field(default_factory=set)  # the writer's own; snapshots have `SegmentView.rows`
     number: int = 0  # the writer's own
 
@@ -250,7 +258,7 @@ class Segment:
     def ask(self, rows: NDArray[np.intp], facet: Facet) -> None:
         """Begin to read a facet's vectors of these rows (ascending) from the disk, if they lie there."""
         if self.is_mapped:
-            self.read_ahead[facet].ask(rows)
+            self.read_ahead[facet].ask(self.first + rows)
 
     def own(self, row: int) -> dict[Facet, Vector]:
         """The vectors of one row by facet, float32; facets that it lacks are left out."""
@@ -407,13 +415,17 @@ class VectorSnapshot:
         """(n, d): a facet's vectors of these rows (ascending); zeros if the record lacks it."""
         found = np.empty((len(rows), self.dimensions), np.float32)
         bounds = np.searchsorted(rows, self._starts)
-        owns = []
+        parts = []
         for view, start, first, last in zip(self.segments, self._starts, bounds, bounds[1:], strict=False):
             own = rows[first:last] - start
-            owns.append(own if view.rows is None else view.rows[own])
-            view.segment.ask(owns[-1], facet)
-        for view, own, first, last in zip(self.segments, owns, bounds, bounds[1:], strict=False):
-            found[first:last] = view.segment.vectors[facet][own]
+            parts.append((view.segment, own if view.rows is None else view.rows[own], found[first:last]))
+            view.segment.ask(parts[-1][1], facet)
+        began = time.perf_counter()
+        for segment, own, out in parts:
+            segment.vectors[facet].take(own, axis=0, out=out, mode="clip")  # into `out` without a copy
+        took = time.perf_counter() - began
+        for ahead in {segment.read_ahead[facet] for segment, own, _ in parts if segment.is_mapped}:
+            ahead.came(len(rows), took)
         return found
 
     def _each(self, work: Callable[[SegmentView, Vector], None], out: Vector) -> None:

@@ -199,6 +199,7 @@ def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
     blend = _mapped(place / "blend.codes.npy")
     steps, errors, present = (_mapped(place / f"{name}.npy") for name in ("steps", "errors", "present"))
     sums = np.load(place / "sums.npy")
+    ahead = {facet: ReadAhead(rows) for facet, rows in vectors.items()}
     lengths = {
         len(rows) for rows in (*vectors.values(), *codes.values(), blend, errors.T, steps.T, present.T)
     }
@@ -216,7 +217,8 @@ def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
             combined=Quantised(blend[some], steps[-1, some], errors[1, some]),
             sums=sums[number],
             sealed=some.stop - start,
-            read_ahead={facet: ReadAhead(rows[some]) for facet, rows in vectors.items()},
+            read_ahead=ahead,
+            first=start,
         )
 
 

@@ -185,6 +185,25 @@ def test_a_row_is_asked_for_each_time_since_the_system_may_have_dropped_it(matri
     assert asked.ranges[0] == asked.ranges[1]
 
 
+@needs_advice
+@pytest.mark.usefixtures("large")
+def test_rows_are_asked_for_unless_the_last_ones_of_ten_seconds_came_from_memory(
+    matrix: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
+    ahead._map = asked
+    now = [100.0]
+    monkeypatch.setattr("store.vectors.blocks.time.monotonic", lambda: now[0])
+    counts = []
+    slow, quick = 0.01, 0.000_001
+    for at, seconds in ((100, slow), (101, quick), (110, slow), (111, quick), (122, slow)):
+        now[0] = at
+        ahead.ask(np.array([3]))
+        counts.append(len(asked.ranges))
+        ahead.came(1, seconds)
+    assert counts == [1, 2, 2, 3, 4]
+
+
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix is one of a large library."""

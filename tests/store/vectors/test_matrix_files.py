@@ -1,5 +1,6 @@
 """Memory-mapped matrix files give the same answers, follow every change, and belong to one model."""
 
+import mmap
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -92,6 +93,23 @@ def test_a_save_that_is_cancelled_leaves_nothing(
     ended = Progress(cancelled=True)
     assert matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1", progress=ended) == ""
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="nothing can be asked for here")
+def test_rows_of_a_large_file_are_asked_for_alone_though_its_blocks_are_small(
+    tmp_path: Path, matrices: Matrices, small_files: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "_SMALL", 16 * DIMENSIONS * 4)  # bytes of a block
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(blocks.ReadAhead, "_ask", lambda self, first, end: asked.append((first, end)))
+    place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="one")
+    opened = matrix_files.load(place, fingerprint="one")
+    assert opened is not None
+    rows = np.array([1, 17, 18])
+    found = opened.snapshot().rows(rows, "visual")
+    assert np.array_equal(found, matrices.snapshot().rows(rows, "visual"))
+    row = DIMENSIONS * 4
+    assert asked == [(row, 2 * row), (17 * row, 19 * row)]
 
 
 def test_changes_after_saving_are_applied_to_mapped_matrices(
