@@ -18,31 +18,37 @@ import ctypes
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock, RLock
+from threading import Lock, RLock, Timer
 from typing import Any, Generic, TypeVar
 
 from store.errors import ModelUnavailable
 
 Loaded = TypeVar("Loaded")
+REST = 20.0  # seconds without use, after which weights go that load in a fifth of a second
 
 
 class Lazy(Generic[Loaded]):
     """Returns what `load` makes, at the first `get`; `status` describes the progress for people.
 
     A failed load is not remembered: what was missing can be installed while the program runs.
+    With `rest`, the weights go once no `get` has asked for them for so many seconds.
     """
 
-    def __init__(self, what: str, load: Callable[[], Loaded]) -> None:
+    def __init__(self, what: str, load: Callable[[], Loaded], *, rest: float | None = None) -> None:
         self._what = what
         self._load = load
+        self._rest = rest
+        self._used_at = 0.0
         self._lock = RLock()
         self._loaded: Loaded | None = None
         self.status = "not loaded"
 
     def get(self) -> Loaded:
         """The weights, loaded by the first caller; others wait for it. Raises ModelUnavailable."""
+        self._used_at = time.monotonic()
         if (loaded := self._loaded) is not None:
             return loaded
         with self._lock:
@@ -58,6 +64,8 @@ class Lazy(Generic[Loaded]):
                     self.status = f"unavailable: {error}"
                     raise ModelUnavailable(f"{self._what} could not be loaded: {error}") from error
                 self.status = "ready"
+                if self._rest is not None:
+                    self._release_later(self._rest)
             return self._loaded
 
     def release(self) -> None:
@@ -67,6 +75,18 @@ class Lazy(Generic[Loaded]):
                 return
             self._loaded, self.status = None, "not loaded"
         give_back_memory()
+
+    def _release_unused(self) -> None:
+        left = self._used_at + (self._rest or 0.0) - time.monotonic()
+        if left <= 0:
+            self.release()
+        else:
+            self._release_later(left)
+
+    def _release_later(self, seconds: float) -> None:
+        timer = Timer(seconds, self._release_unused)
+        timer.daemon = True
+        timer.start()
 
 
 def give_back_memory() -> None:

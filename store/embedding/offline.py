@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from store.disk.layout import RESOURCES
-from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
+from store.embedding.local_weights import REST, Lazy, file_digest, fingerprint, package_folder
 from store.embedding.multilingual import UniversalSentenceEncoder
 from store.embedding.protocol import (
     OFFLINE,
@@ -81,7 +81,9 @@ def open_session(path: Path, *, weights: Path | None = None) -> "InferenceSessio
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if weights:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
-    return onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+    # A session keeps the bytes that it was made of; of a folder for weights it hears with bytes alone.
+    graph = path.read_bytes() if weights else str(path)
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 MINILM = "all-MiniLM-L6-v2"
@@ -324,7 +326,7 @@ class Vision:
     """Turns pictures into 384 numbers of meaning and 384 of looks; loads at first use; thread-safe."""
 
     def __init__(self) -> None:
-        self._parts = Lazy("the picture model (EfficientNet-Lite0)", _load_vision)
+        self._parts = _vision
 
     @property
     def status(self) -> str:
@@ -381,12 +383,15 @@ class Vision:
         return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
 
 
-@cache  # as the sentence model
 def _load_vision() -> _VisionParts:
     classes, colours, centre, projection = _matrices(HEADS, "classes", "colours", "centre", "projection")
     usual = unit(classes.mean(axis=0, keepdims=True))[0]
     clip_art = _matrices(CLIP_ART, "examples", "labels", "drawn")
     return _VisionParts(open_session(NETWORK), classes, colours, centre, projection, usual, *clip_art)
+
+
+# One, as the sentence model.
+_vision = Lazy("the picture model (EfficientNet-Lite0)", _load_vision, rest=REST)
 
 
 def alike(looks: Matrix, examples: Matrix) -> Matrix:

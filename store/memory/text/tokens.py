@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.embedding.local_weights import Lazy, package_folder
+from store.embedding.local_weights import REST, Lazy, package_folder
 from store.memory.text.extraction import ContentType
 
 if TYPE_CHECKING:
@@ -45,22 +45,23 @@ def tail_of(text: str, *, tokens: int) -> int:
 
 
 def _load() -> "Encoding":
-    import tiktoken
+    from tiktoken import get_encoding, registry
 
     # tiktoken fetches what it does not find in its cache; litellm's copy is one, hash and all.
     folder = package_folder("litellm", install="pip install litellm") / "litellm_core_utils" / "tokenizers"
     before = os.environ.get("TIKTOKEN_CACHE_DIR")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     try:
-        return tiktoken.get_encoding(NAME)
+        return get_encoding(NAME)
     finally:
+        registry.ENCODINGS.pop(NAME, None)  # it would keep 40 MB
         if before is None:
             del os.environ["TIKTOKEN_CACHE_DIR"]
         else:
             os.environ["TIKTOKEN_CACHE_DIR"] = before
 
 
-_encoding: "Lazy[Encoding]" = Lazy("the token counter", _load)
+_encoding: "Lazy[Encoding]" = Lazy("the token counter", _load, rest=REST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Weights are loaded once, by the first thread that needs them, and hashed once."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from store.embedding import open_embedder
+from store.embedding import local_weights, open_embedder
 from store.embedding.local_weights import Lazy, cached_file, file_digest, snapshot
 from store.embedding.protocol import OFFLINE, Embedder
 from store.errors import ModelUnavailable
@@ -40,6 +41,32 @@ def test_weights_that_were_let_go_are_loaded_again() -> None:
     assert (lazy.get(), lazy.status) == ("loaded", "ready")
     lazy.release()
     assert lazy.status == "not loaded"
+    assert (lazy.get(), loads) == ("loaded", [1, 1])
+
+
+def test_weights_go_once_nobody_has_used_them_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, timers = [100.0], []
+
+    class RecordingTimer:
+        def __init__(self, seconds: float, end: Callable[[], None]) -> None:
+            self.seconds, self.end = seconds, end
+
+        def start(self) -> None:
+            timers.append(self)
+
+    monkeypatch.setattr(local_weights, "Timer", RecordingTimer)
+    monkeypatch.setattr(local_weights.time, "monotonic", lambda: now[0])
+    loads = []
+    lazy = Lazy("it", lambda: loads.append(1) or "loaded", rest=20.0)
+    lazy.get()
+    now[0] = 115.0
+    lazy.get()
+    now[0] = 120.0
+    timers.pop().end()
+    assert (lazy.status, timers[0].seconds) == ("ready", 15.0)
+    now[0] = 135.0
+    timers.pop().end()
+    assert (lazy.status, timers) == ("not loaded", [])
     assert (lazy.get(), loads) == ("loaded", [1, 1])
 
 
