@@ -2,8 +2,8 @@
 
 What is not real: texts are drawn from a few hundred words; vectors are those of `million_vectors`; the
 records share some pictures (hard links), while the catalog gives each a hash and a fingerprint of its own,
-and says that all were compared, and read without finding a text; each was imported and never decided on;
-Chroma has none of it. Everything else is what the program itself writes.
+and says that all were compared, and looked at without finding a fault or a text; each was imported and never
+decided on; Chroma has none of it. Everything else is what the program itself writes.
 """
 
 import json
@@ -127,6 +127,7 @@ class _Rows:
         self._insert("likened", [(coin.picture, likened) for coin in coins])
         prints = [(coin.picture, self._random.bytes(fingerprints.SIZE), 1) for coin in coins]
         self._insert("fingerprints (image_hash, print, compared)", prints)
+        self._insert("picture_faults", [(coin.picture, "") for coin in coins])
         if picture_texts.can_read():
             read = picture_texts.reader_name()
             self._insert("picture_texts", [(coin.picture, read, "", "") for coin in coins])
