@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from store.catalog.history import MOVE_ASIDE
@@ -95,6 +95,7 @@ CONTENTS = st.one_of(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(files=st.dictionaries(PLACES, CONTENTS, min_size=1, max_size=6))
+@example(files={"memory/writer.lock": b"\0", "memory/memory.sqlite3": b"\0"})
 def test_no_file_found_in_a_root_is_destroyed(
     quick_root: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
 ) -> None:
@@ -135,10 +136,12 @@ def use(root: Path) -> None:
 
 
 def places_in_histories(root: Path) -> list[str]:
-    """The places named in the histories of library and memory."""
+    """The places named in the histories of library and memory; by its status while a memory has no history."""
     with open_library(root, embedder=Hashed()) as library:
         found = [event.address for event in library.history(limit=-1) if event.verb == MOVE_ASIDE]
     with Memory.open(root, embedder=Bags()) as memory:
         for entries in memory.usable:
             found += [row[0] for row in entries.database.rows("SELECT id FROM history WHERE tbl = 'files'")]
+        if not memory.usable:
+            found += memory.status().moved_aside
     return found
