@@ -34,7 +34,7 @@ class Lazy(Generic[Loaded]):
     """Returns what `load` makes, at the first `get`; `status` describes the progress for people.
 
     A failed load is not remembered: what was missing can be installed while the program runs.
-    With `rest`, the weights go once no `get` has asked for them for so many seconds.
+    With `rest`, the weights go once no `get` has asked for them for so many seconds; they count as ready still.
     """
 
     def __init__(self, what: str, load: Callable[[], Loaded], *, rest: float | None = None) -> None:
@@ -73,7 +73,7 @@ class Lazy(Generic[Loaded]):
         with self._lock:
             if self._loaded is None:
                 return
-            self._loaded, self.status = None, "not loaded"
+            self._loaded, self.status = None, "not loaded" if self._rest is None else "ready"
         give_back_memory()
 
     def _release_unused(self) -> None:
