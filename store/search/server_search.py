@@ -93,9 +93,9 @@ class CandidateSimilarities(Similarities):
         self.spoken = (~np.isnan(means)).tolist()
         self.complete = list(complete)
         self.deviations = deviations
-        neutral = np.nan_to_num(means)[:, None]
+        self._neutral = np.nan_to_num(means)[:, None]
         self.are_many = False
-        self._everything = np.where(self.present, cosines.astype(np.float64), neutral)
+        self._everything = np.where(self.present, cosines.astype(np.float64), self._neutral)
         self._filled = self._everything.astype(np.float32)
         self._exact = np.ones(len(self.addresses), np.bool_)
 
