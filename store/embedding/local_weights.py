@@ -34,7 +34,7 @@ class Lazy(Generic[Loaded]):
     """Returns what `load` makes, at the first `get`; `status` describes the progress for people.
 
     A failed load is not remembered: what was missing can be installed while the program runs.
-    With `rest`, the weights go once no `get` has asked for them for so many seconds; they count as ready still.
+    With `rest`, the weights go once no `get` has asked for them for so many seconds, and count as ready.
     """
 
     def __init__(self, what: str, load: Callable[[], Loaded], *, rest: float | None = None) -> None:

@@ -136,7 +136,7 @@ def use(root: Path) -> None:
 
 
 def places_in_histories(root: Path) -> list[str]:
-    """The places named in the histories of library and memory; by its status while a memory has no history."""
+    """The places named in the histories of library and memory; by its status where a memory has none."""
     with open_library(root, embedder=Hashed()) as library:
         found = [event.address for event in library.history(limit=-1) if event.verb == MOVE_ASIDE]
     with Memory.open(root, embedder=Bags()) as memory:
