@@ -189,10 +189,13 @@ def _comparisons(filter: Filter) -> Iterator[FilterCondition]:
 
 def _words(filter: Filter) -> Iterator[FilterCondition]:
     by_words = "rowid FROM words WHERE words MATCH ?"
-    if words := filter.words.strip():
+    words = filter.words.strip()
+    sign = words.strip('"')
+    if sign and not re.search(r"\w", sign):  # full text has no words for an emoji
+        yield FilterCondition("(instr(r.ticker, ?) OR instr(r.name, ?))", (sign, sign))
+    elif words:
         asked = f"{{name ticker description caption picture}} : ({matching(words)})"
-        address = words.strip('"')
-        meant = as_stored(address)
+        meant = as_stored(sign)
         selects = (by_words, "id FROM records WHERE address = ?")
         yield FilterCondition(values=(asked, meant), selects=selects, reads_words=True, is_listed=True)
     for column, texts in (("picture", filter.picture_texts), ("name", filter.names)):

@@ -25,6 +25,13 @@ def test_a_ticker_comes_before_a_name_and_both_before_words(frogs: Library) -> N
     assert named(frogs, "$FROG") == ["Toad", "Frog", "Rain Frog"]
 
 
+def test_an_emoji_finds_the_coins_that_are_called_so(library: Library) -> None:
+    library.add([coin(1, ticker="🚀"), coin(2, token_name="To the 🚀"), coin(3, ticker="🐸")])
+    assert {*library.addresses(Filter(words="🚀"))} == {address(1), address(2)}
+    assert library.addresses(Filter(words='"🐸"')) == [address(3)]
+    assert library.addresses(Filter(words='""')) == []
+
+
 def test_a_coin_joined_the_library_when_it_first_came_there(library: Library) -> None:
     library.add([coin(1, caption={"entity": "a frog", "context": "it jumps"})])
     library.approve([address(1)])
