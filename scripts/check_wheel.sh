@@ -40,13 +40,12 @@ for _ in $(seq 120); do
     if "$place/venv/bin/python" -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$port/_stcore/health')" 2> /dev/null; then
         "$place/venv/bin/python" - "$port" << 'PYTHON'
 # The wheel contains the JavaScript: the program serves it at its address.
-import re
 import sys
 from urllib.request import urlopen
 
-from components.grid import assets
+from components.shell import javascript
 
-address = re.search(r'load\("([^"]+)"', assets.script())[1]
+address, _ = javascript.addresses()
 assert b'"grid/js/main.js"' in urlopen(f"http://127.0.0.1:{sys.argv[1]}{address}").read()
 PYTHON
         echo "the wheel runs: $(du -sm "$place/venv" | cut -f1) MB installed"
