@@ -159,8 +159,8 @@ class Person:
         self.page.keyboard.press("z")
         assert eventually(lambda: self.tiers() == before, within=300), "one press takes all of it back"
         self.visit("activity", "Activity")
-        redo = self.page.locator("button[aria-keyshortcuts]", has_text="Redo")
-        expect(redo).to_be_enabled()  # not while it asks what became of the redo that this tab left before
+        expect(self.page.locator("button[aria-keyshortcuts]", has_text="Redo")).to_be_enabled()
+        expect(self.page.locator("[aria-keyshortcuts*='Control+K']")).to_be_attached()  # which takes the keys
         self.page.keyboard.press("Shift+Z")
         assert eventually(lambda: self.tiers() == after, within=300)
         return before, after
