@@ -135,7 +135,7 @@ def worlds(
 @verb("import-document")
 def import_document(
     call: Call,
-    paths: Annotated[list[Path], Argument(metavar="FILE", parser=typed_path)],
+    paths: Annotated[list[Path], Argument(metavar="PATH", parser=typed_path)],
     protocol: Annotated[str, Option(metavar="NAME")],
     replace: Annotated[
         bool,
@@ -145,9 +145,10 @@ def import_document(
         ),
     ] = False,
 ) -> int:
-    """Import papers of a protocol: PDF, HTML, Word, text."""
+    """Import papers of a protocol, or folders of them: PDF, HTML, Word, text."""
     done, refused = list[ImportedDocument](), list[Refusal]()
     with call.writing_memory() as memory:
+        paths = [file for path in paths for file in memory.documents.files_at(path)]
 
         def work(progress: Progress) -> None:
             progress.total = len(paths)

@@ -65,6 +65,18 @@ class Documents:
         self.entries = entries
         self._originals = originals
 
+    @staticmethod
+    def files_at(path: Path) -> list[Path]:
+        """The files in this folder, at any depth, that may be papers and are not hidden; a file itself."""
+        inside = sorted(path.rglob("*")) if path.is_dir() else []
+        return [
+            file
+            for file in inside
+            if file.suffix.lower() in parser.KINDS
+            and not any(part.startswith(".") for part in file.relative_to(path).parts)
+            and file.is_file()
+        ] or [path]
+
     def import_document(
         self,
         path: Path,

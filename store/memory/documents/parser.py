@@ -28,6 +28,7 @@ from store.progress import Progress
 
 LARGEST = 200_000_000  # bytes
 _TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
+KINDS = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *markup.OFFICE, *_TEXTS)
 SECONDS = 60  # of processor time; what the limits on tags let through takes a quarter of that …
 PDF_SECONDS = 240  # … and 5,000 pages of a PDF take half of this
 TOGETHER = 4  # pages that are recognised by one process, some five seconds each
@@ -73,8 +74,7 @@ def document_text(
     if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX, *markup.OFFICE):
         return read_document(content, name=name, with_tables=with_tables, progress=progress)
     if suffix not in _TEXTS:
-        known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *markup.OFFICE, *_TEXTS)
-        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
+        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(KINDS)})")
     try:
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         text = content.decode(encoding)

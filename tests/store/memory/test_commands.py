@@ -77,6 +77,15 @@ def test_documents_are_imported_searched_and_compared(run: Any, tmp_path: Path) 
     assert run("documents", "liquidity", "--compare")[1].keys() == {"aave"}
 
 
+def test_papers_of_a_folder_are_imported_and_what_is_none_is_left_alone(run: Any, tmp_path: Path) -> None:
+    for name in ("aave/paper.md", "uni/paper.md", "uni/figure.png", ".obsidian/notes.md"):
+        (tmp_path / "papers" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "papers" / name).write_text(name)
+    status, done = run("import-document", str(tmp_path / "papers"), "--protocol", "lore")
+    assert (status, done["refused"]) == (0, [])
+    assert [one["id"] for one in done["done"]] == ["lore/paper.md", "lore/uni/paper.md"]
+
+
 def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text(json.dumps({"role": "user", "content": "why is it slow"}) + "\n")
     status, report = run("import-transcripts", str(tmp_path / "s.jsonl"))
