@@ -125,7 +125,7 @@ def test_after_its_week_it_says_why_decides_by_one_click_and_steps_back_when_tha
         assert library.get(address(126)).tier == "approved"
 
     expect(page.get_by_role("heading", name="Now: 0 of 1 coin")).to_be_visible()
-    wait_until_idle(page)
+    expect(page.get_by_title(f"Rejected {len(WAITING)} coins")).to_be_enabled()  # the button that has the key
     page.keyboard.press("z")
     assert eventually(lambda: pending(server) == len(WAITING) + 1)
     page.get_by_role("button", name=f"Decide: {len(WAITING)} coins").click()

@@ -312,7 +312,7 @@ def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage)
     grid.press("a", "a")
     grid.expect_settled()
     grid.message.get_by_role("button", name="Undo").dblclick()
-    expect(grid.message).to_have_text("Undone")
+    expect(grid.message).to_have_text(re.compile(r"^Undone: approved Coin \d+$"))
     expect(grid.card(second)).to_have_count(1)
     grid.expect_settled()
     with app.stored() as library:
