@@ -6,12 +6,12 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from chromadb.errors import ChromaError
+from chromadb.errors import ChromaError, NotFoundError
 
 from store.chroma.server import ChromaServer
 from store.errors import ChromaBehind
@@ -63,8 +63,12 @@ def entries(server: ChromaRun, *, database: str = "default_database") -> dict[st
     client: Any = ChromaServer(server.url, database=database).connect()
     found: dict[str, set[str]] = {}
     for one in client.list_collections():
-        with suppress(ChromaError):  # not found, or "Missing metadata segment" while it is made
+        try:
             found[one.name] = set(one.get(include=[])["ids"])
+        except ChromaError as error:
+            is_being_made = "Missing metadata segment" in str(error)
+            if not is_being_made and not isinstance(error, NotFoundError):
+                raise
     client.close()
     return found
 
