@@ -70,6 +70,20 @@ def test_an_expired_login_shows_a_message_and_nothing_else(library: Library, ann
     assert [button.label for button in page.button] == ["Log in"]
 
 
+def page_whose_login_ends() -> None:
+    from components.shell.server import error_page
+    from store.errors import LoginEnded
+
+    error_page.show_error(LoginEnded("the login of Ann has ended"))
+
+
+def test_a_login_that_ends_in_the_middle_of_a_run_is_asked_for(ann: dict[str, object]) -> None:
+    ann["exp"] = time.time() - 1
+    page = AppTest.from_function(page_whose_login_ends, default_timeout=60).run()
+    assert "Your login has ended" in words(page)
+    assert [button.label for button in page.button] == ["Log in"]
+
+
 def test_a_person_on_neither_list_sees_only_a_message(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

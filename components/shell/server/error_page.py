@@ -13,17 +13,20 @@ from components.shell.server import logs
 from components.shell.session import login
 from store import MemedexError
 from store.disk import files
+from store.errors import LoginEnded
 from store.settings import settings
 
 log = logging.getLogger(__name__)
 
 
 def show_error(error: Exception) -> bool:
-    """Show what was refused and a reload button; for a bug, its number.
+    """Show what was refused and a reload button; for a bug, its number; for a login that has ended, a login.
 
     True means that Streamlit itself shows nothing.
     """
-    if isinstance(error, MemedexError):
+    if isinstance(error, LoginEnded) and not login.may_see():  # it ended in the middle of a run
+        login.ask_to_log_in()
+    elif isinstance(error, MemedexError):
         _say("This could not be done. What went wrong:", str(error))
     elif isinstance(error, OSError | sqlite3.OperationalError):
         _say("This could not be done. What went wrong:", disk_words(error, is_local=login.is_local()))

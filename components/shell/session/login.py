@@ -163,7 +163,7 @@ def ask_to_log_in() -> None:
     if has_password:
         password_form()
     if has_provider:
-        _wanted_page(key="memedex-wanted-page", data={"asks": True})
+        _wanted_page(key="memedex-page-to-return-to", data={"asks": True})
         st.button("Log in", type="primary", on_click=st.login)
 
 
