@@ -32,7 +32,7 @@ def by_reason(refused: Iterable[Refusal]) -> list[tuple[str, list[Refusal]]]:
 
 @dataclass(slots=True)
 class Outcome:
-    """The addresses done, and each refused one with the reason."""
+    """The addresses or ids done, and each refused one with the reason."""
 
     done: list[str] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
@@ -41,6 +41,7 @@ class Outcome:
     stuck: str = ""  # why something decided cannot be finished yet, so that no more is decided
     reversed: str | None = None  # the decision that was undone, or will be in the background
     unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
+    said: str = ""  # what else a person should know, in words
 
     def add(self, part: "Outcome") -> None:
         """Take in what became of a part of the same decision."""

@@ -14,7 +14,7 @@ from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.server import server_paths
 from components.shell.session import resources
-from store import Job, Jobs, Memory, Progress
+from store import Job, Jobs, Memory, Outcome, Progress, Refusal
 from store.disk import files as disk_files
 from store.errors import BadSource
 from store.memory.values import exchange, parse_world
@@ -66,7 +66,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
     files = uploads.files("Or import worlds", ["yaml", "yml"], "YAML", form="import-worlds")
     _worlds(memory, [(file.name, file.getvalue()) for file in files])
     job_bar.button(
-        "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
+        "read-worlds", resources.library(), "Import worlds", lambda _: memory.lore.load_worlds(),
         button=Button(
             "Read the folder of worlds again", icon="refresh",
             help=f"{server_paths.shown(memory.lore.folder)}/*.yaml",
@@ -101,17 +101,7 @@ def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes
             name = f"{Path(name).stem}-{disk_files.content_hash(content)[:16]}{Path(name).suffix}"
         put[name] = content
         memory.lore.put_file(name, content)
-    return jobs.run("Import worlds", lambda _: load_worlds(memory))
-
-
-def load_worlds(memory: Memory) -> None:
-    """Load new or changed files; invalid ones are named at the end.
-
-    Raises BadSource at the end if a file was refused.
-    """
-    refused = memory.lore.load_worlds().refused
-    if refused:
-        raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))
+    return jobs.run("Import worlds", lambda _: memory.lore.load_worlds())
 
 
 def _exchange(memory: Memory, scope: str | None) -> None:
@@ -145,9 +135,9 @@ def _papers(memory: Memory, scope: str | None) -> None:
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     watch, jobs = job_bar.watcher(), resources.jobs()
 
-    def begin(given: Mapping[str, Any]) -> str:
+    def begin(given: Sent) -> str:
         papers = [(file.name, file.getvalue()) for file in files]
-        work = partial(_import_papers, memory, papers, given["protocol"], replaces)
+        work = partial(_import_papers, memory, papers, given["protocol"], replaces, given.decision)
         watch(jobs.run(label, work))
         return ""
 
@@ -159,14 +149,19 @@ def _papers(memory: Memory, scope: str | None) -> None:
 
 
 def _import_papers(
-    memory: Memory, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
-) -> str:
-    """Import readable papers; the others are named at the end.
+    memory: Memory,
+    given: list[tuple[str, bytes]],
+    protocol: str,
+    replaces: bool,
+    decision: str,
+    progress: Progress,
+) -> Outcome:
+    """Import readable papers as one decision.
 
-    Returns how many are new, which have another name now, and which are in a language that the model does
-    not read.
+    Says how many are new, which were refused, which have another name now, and which are in a language that
+    the model does not read.
     """
-    refused, notes, states = list[str](), list[str](), Counter[str]()
+    outcome, notes, states = Outcome(), list[str](), Counter[str]()
     progress.total = len(given)
     for name, content in given:
         if progress.cancelled:
@@ -174,18 +169,19 @@ def _import_papers(
         progress.what = name
         try:
             one = memory.documents.import_document(
-                Path(name), protocol=protocol, content=content, replaces=replaces, progress=progress
-            )
+                Path(name), protocol=protocol, content=content, replaces=replaces, progress=progress,
+                decision=decision,
+            )  # fmt: skip
             states[one.state] += 1
+            outcome.done.append(one.source.id)
             note = memory.documents.not_read(one.source)
             notes += [*filter(None, [one.note, f"{name}: {note}" if note else ""])]
         except BadSource as error:
-            refused.append(str(error))
+            outcome.refused.append(Refusal(name, str(error)))
         progress.done += 1
     counts = f"{states['new']:,} new, {states['changed']:,} changed, {states['present']:,} were there"
-    if refused:
-        raise BadSource("; ".join([*refused, counts, *notes]))
-    return "; ".join([counts, *notes])
+    outcome.said = "; ".join([counts, *(one.reason for one in outcome.refused), *notes])
+    return outcome
 
 
 def _transcripts(memory: Memory, scope: str | None) -> None:
@@ -220,8 +216,8 @@ def _transcripts(memory: Memory, scope: str | None) -> None:
 
 def _import_transcripts(
     memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
-) -> str:
-    """Import these files and paths; returns what came of it. Raises BadSource if items were refused."""
+) -> Outcome:
+    """Import these files and paths."""
     with tempfile.TemporaryDirectory() as folder:
         dropped = []
         for number, (name, content) in enumerate(given):
@@ -232,7 +228,5 @@ def _import_transcripts(
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if not report.embedded:
         memory.transcripts.embed_imported(report, progress=progress)
-    if report.refused:
-        refusals = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
-        raise BadSource(f"{report.summary}; {len(report.refused):,} items were left out: {refusals}")
-    return "; ".join([report.summary, *report.notes])
+    refused = [f"{one.item}: {one.reason}" for one in report.refused]
+    return Outcome(report.sessions, report.refused, said="; ".join([report.summary, *refused, *report.notes]))

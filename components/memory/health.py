@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.memory import adding, entry_link
+from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, text_of
 from components.overview import model_choice
 from components.shell import format
@@ -145,7 +145,7 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
         )  # fmt: skip
     elif concern.remedy == READ_AGAIN:
         job_bar.button(
-            f"read-{kind}", library, "Import worlds", lambda _: adding.load_worlds(memory),
+            f"read-{kind}", library, "Import worlds", lambda _: memory.lore.load_worlds(),
             button=Button("Read it again", icon="refresh"),
         )  # fmt: skip
     elif concern.remedy == "delete them":

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from uuid import uuid4
 
 from typer import Argument, Option
 
@@ -146,7 +147,7 @@ def import_document(
     ] = False,
 ) -> int:
     """Import papers of a protocol, or folders of them: PDF, HTML, Word, text."""
-    done, refused = list[ImportedDocument](), list[Refusal]()
+    done, refused, decision = list[ImportedDocument](), list[Refusal](), uuid4().hex
     with call.writing_memory() as memory:
         paths = [file for path in paths for file in memory.documents.files_at(path)]
 
@@ -155,8 +156,9 @@ def import_document(
             for (path,) in batches(paths, 1, progress):
                 try:
                     one = memory.documents.import_document(
-                        path, protocol=protocol, replaces=replace, progress=progress, actor=call.actor
-                    )
+                        path, protocol=protocol, replaces=replace, progress=progress, actor=call.actor,
+                        decision=decision,
+                    )  # fmt: skip
                     done.append(one)
                 except BadSource as error:
                     refused.append(Refusal(path.name, str(error)))

@@ -283,6 +283,18 @@ def test_a_second_import_on_the_page_changes_nothing_and_says_so(memory: Memory)
     )
 
 
+def test_papers_imported_together_are_one_decision_and_the_others_are_named(memory: Memory) -> None:
+    papers = [("pond.md", b"Herons guard it", ""), ("empty.pdf", b"", ""), ("hill.md", b"Goats guard it", "")]
+    message = imported("import-papers", papers, "Papers", protocol="ponds")
+    assert "Import 3 papers: done, 1 refused. 2 new, 0 changed, 0 were there; empty.pdf is no PDF" in message
+    assert memory.documents.protocols()["ponds"] == 2
+    [id] = memory.log.to_undo(memory.actor.name)
+    memory.undo_decisions([id])
+    assert "ponds" not in memory.documents.protocols()
+    [refused] = opened("activity").dataframe
+    assert refused.value["item"].to_list() == ["empty.pdf"]
+
+
 def test_events_are_found_by_their_fields(memory: Memory) -> None:
     app = opened("memory", view="Browse", kind="Events", level="ERROR")
     assert "1 event" in words(app)

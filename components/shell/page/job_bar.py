@@ -13,7 +13,7 @@ from components.shell.page import forms, live
 from components.shell.page.forms import Button
 from components.shell.server.messages import Kind, RowNumber, Sender
 from components.shell.session import login, session
-from store import Job, Jobs, Library, LruCache, Progress
+from store import Job, Jobs, Library, LruCache, Outcome, Progress
 
 _WATCHED = "memedex.watched_jobs"
 _BEGUN = "memedex.begun_jobs"  # by name, those whose result a page shows
@@ -119,8 +119,10 @@ def _say_what_ended(jobs: Jobs) -> None:
             )
             icon = ":material/check:" if not refused else ":material/warning:" if done else ":material/error:"
             message = f"{name}: {ending}" + (f", {refused:,} refused" if refused else "")
-            if isinstance(job.result, str) and job.result:  # what the work has to say
-                message, icon = f"{message}. {format.plain(job.result, limit=300)}", ":material/info:"
+            said = job.result.said if isinstance(job.result, Outcome) else job.result
+            if isinstance(said, str) and said:  # what the work has to say
+                message = f"{message}. {format.plain(said, limit=300)}"
+                icon = icon if refused else ":material/info:"
             session.queue_message(message, icon=icon)
 
 

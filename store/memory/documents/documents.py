@@ -86,14 +86,15 @@ class Documents:
         replaces: bool = False,
         progress: Progress | None = None,
         actor: str = "",
+        decision: str | None = None,
     ) -> ImportedDocument:
         """Import a file as a document of this protocol. Raises BadSource or InvalidInput.
 
         A document is its content: what is there already stays as it is. Other content from the same path is
         its new version. Other content under a name that is taken is stored under a longer one, unless it
-        `replaces` the document of that name. What an earlier version imported
-        gets the sections that this one finds. `content` is given for an upload; its `path` is only a name.
-        Reading ends with BadSource once `progress` is cancelled.
+        `replaces` the document of that name. What an earlier version imported gets the sections that this
+        one finds. `content` is given for an upload; its `path` is only a name. Several imports with the id of
+        one `decision` are undone together. Reading ends with BadSource once `progress` is cancelled.
         """
         self.entries.database.check_writable()
         protocol = checked_protocol(protocol)
@@ -132,7 +133,7 @@ class Documents:
                 has_sections=SECTIONS,
             )
             self._keep(content, original)
-            with self.entries.change("import document", actor=actor) as change:
+            with self.entries.change("import document", actor=actor, decision=decision) as change:
                 self._remove(change, source)
                 change.store(new)
                 for index, chunk in enumerate(chunks):

@@ -300,13 +300,13 @@ def _opened(content: bytes, name: str) -> Iterator["PdfDocument"]:
                 raise BadSource(
                     f"{name} is encrypted; take its password away (print it to a new PDF) and import that"
                 ) from error
-            raise BadSource(f"{name} is no PDF, or a damaged one: {error}") from error
+            raise BadSource(f"{name} is no PDF, or a damaged one: {str(error).rstrip('.')}") from error
         try:
             if document.get_formtype():
                 document.init_forms()
             yield document
         except PdfiumError as error:
-            raise BadSource(f"{name} is damaged: {error}") from error
+            raise BadSource(f"{name} is damaged: {str(error).rstrip('.')}") from error
         finally:
             document.close()
 

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from store.memory.engine.inputs import (
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.vectors import source
 from store.memory.story.sessions import N_RESULTS, Scoped, check_owner
-from store.outcome import Refusal
+from store.outcome import Outcome, Refusal
 
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
 _MOST_VALUES = 10_000  # of a file, of which a world needs four
@@ -241,14 +241,6 @@ KIND = MemoryKind(
 )
 
 
-@dataclass(slots=True)
-class WorldReport:
-    """Worlds loaded, worlds unchanged, and files that are not worlds."""
-
-    done: list[str] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-
-
 class Lore(Scoped):
     """`add_lore` and `query_lore`, and loading worlds from their files."""
 
@@ -301,11 +293,11 @@ class Lore(Scoped):
         self.entries.database.check_writable()
         put_world_file(self.folder, name, content)
 
-    def load_worlds(self, *, actor: str = "") -> WorldReport:
+    def load_worlds(self, *, actor: str = "") -> Outcome:
         """Load the folder's files that are new or changed; for the others it only compares the content."""
         self.entries.database.check_writable()
         known = {world.file: world.hash for world in self.worlds()}
-        report = WorldReport()
+        report = Outcome()
         seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
         for world in read_worlds(self.folder, known=known):
             if isinstance(world, Refusal):
