@@ -14,7 +14,7 @@ from store.memory.transcripts.messages import text_of
 
 EventColumn = Literal["event", "tool_name", "lvl", "error_type", "model_used"]
 _INDEXED = ("event", "tool_name", "lvl")
-LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
+LARGEST = 400 * 1024  # bytes of JSON kept of one event's data; its true size is kept in any case
 COLUMNS = (
     "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
     "error_type", "model_used", "data_truncated", "data_size_bytes", "synced_at",
@@ -68,8 +68,11 @@ def row_of(
 
 
 def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
-    """Add new events; returns how many."""
-    add = f"INSERT OR IGNORE INTO events VALUES ({', '.join('?' * len(COLUMNS))})"
+    """Add new events, and the data that an earlier Memedex cut and this one keeps; returns how many."""
+    add = (
+        f"INSERT INTO events VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE "
+        "SET data = excluded.data, data_truncated = FALSE WHERE data_truncated > excluded.data_truncated"
+    )
     return max(0, db.executemany(add, rows).rowcount)  # -1 without a row
 
 
@@ -130,7 +133,8 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
     if filter.project_slug is not None:
         slugs = [filter.project_slug] if isinstance(filter.project_slug, str) else [*filter.project_slug]
         parts.append(
-            f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({marks(slugs)}))"
+            "(user_id, session_id) IN "
+            f"(SELECT user_id, session_id FROM transcripts WHERE project_slug IN ({marks(slugs)}))"
         )
         given += slugs
     for word in (filter.words or "").split():

@@ -41,7 +41,7 @@ TALK: list[dict[str, Any]] = [
 ]
 
 
-LARGE = {"tool_name": "bash", "output": "x" * 100_000, "error": {"type": "Timeout"}, "model": "gpt-x"}
+LARGE = {"tool_name": "bash", "output": "x" * 500_000, "error": {"type": "Timeout"}, "model": "gpt-x"}
 
 
 HAPPENED: list[dict[str, Any]] = [

@@ -73,13 +73,39 @@ def test_event_fields_are_extracted_and_not_embedded(imported: Memory, bags: Bag
 
 
 def test_large_event_data_is_truncated_and_marked(memory: Memory, session: Path) -> None:
-    lines(session / "events.jsonl", [{**EVENTS[0], "data": {"tool_name": "bash", "out": "x" * 200_000}}])
+    lines(session / "events.jsonl", [{**EVENTS[0], "data": {"tool_name": "bash", "out": "x" * 500_000}}])
     memory.transcripts.import_sessions([session])
     (row,) = memory.transcripts.find_events()
     assert (row["data_truncated"], row["tool_name"]) == (1, "bash")
-    assert row["data_size_bytes"] > 200_000
+    assert row["data_size_bytes"] > 500_000
     assert len(row["data"]) < 2_000
     assert json.loads(row["data"]).startswith('{"tool_name"')
+
+
+def test_data_that_an_earlier_version_cut_is_whole_after_another_import(
+    memory: Memory, session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines(session / "events.jsonl", [{**EVENTS[0], "data": {"out": "x" * 200_000}}])
+    with monkeypatch.context() as earlier:
+        earlier.setattr("store.memory.transcripts.events.LARGEST", 100_000)
+        assert memory.transcripts.import_sessions([session]).events == 1
+    assert [memory.transcripts.import_sessions([session]).events for _ in range(2)] == [1, 0]
+    (row,) = memory.transcripts.find_events()
+    assert (row["data_truncated"], json.loads(row["data"])) == (0, {"out": "x" * 200_000})
+
+
+def test_a_project_has_no_events_of_another_persons_session_of_that_name(
+    imported: Memory, tmp_path: Path
+) -> None:
+    folder = tmp_path / "other" / "s1"
+    folder.mkdir(parents=True)
+    fields = {"session_id": "s1", "user_id": "bob", "project_slug": "roads"}
+    (folder / "metadata.json").write_text(json.dumps(fields))
+    lines(folder / "transcript.jsonl", [{"role": "user", "content": "where does the road lead"}])
+    lines(folder / "events.jsonl", [{"event": "tool:road", "ts": "2026-01-31T10:00:00Z"}])
+    imported.transcripts.import_sessions([folder])
+    found = imported.transcripts.find_events(EventFilter(project_slug="roads"))
+    assert [row["event"] for row in found] == ["tool:road"]
 
 
 def test_event_filters_use_an_index(imported: Memory) -> None:
