@@ -344,7 +344,8 @@ def search(
     """The most relevant memories, or entries of another kind."""
     filters = SearchFilters(
         section=section, scope=scope, user=user, project=project, tags=tags or [],
-        since=checked_moment(since) if since else None, until=checked_moment(until) if until else None,
+        since=checked_moment(since) if since else None,
+        until=checked_moment(until, is_end=True) if until else None,
         min_score=min_score, mmr=mmr, near_misses=near_misses,
     )  # fmt: skip
     with call.reading_memory(kind, as_of) as memory:

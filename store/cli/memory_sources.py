@@ -280,7 +280,8 @@ def transcripts(
     as_of: AsOf = "",
 ) -> int:
     """Messages of recorded sessions."""
-    first, last = (checked_moment(at) if at else None for at in (since, until))
+    first = checked_moment(since) if since else None
+    last = checked_moment(until, is_end=True) if until else None
     with call.reading_memory("transcripts", as_of) as memory:
         memory.transcripts.check_known(session_id=session, project_slug=project, model=model)
         _say_if_not_read(memory, "transcript_vectors", query, call)

@@ -60,7 +60,8 @@ class MemoryTools:
         """
         filters = SearchFilters(
             scope=scope or "", user=user or "", project=project or "", section=section or "", tags=tags or (),
-            since=seconds(since), until=seconds(until), min_score=min_score, mmr=mmr, near_misses=near_misses,
+            since=seconds(since), until=seconds(until, is_end=True), min_score=min_score, mmr=mmr,
+            near_misses=near_misses,
         )  # fmt: skip
         with self._access.memory_at(as_of) as memory:
             entries = [*memory.search(query, kind=kind, limit=limit, filters=filters)]
@@ -209,9 +210,9 @@ class MemoryTools:
         return {"names": self._verbs.tags()}
 
 
-def seconds(moment: str | None) -> float | None:
-    """A moment in UNIX seconds. Raises InvalidInput."""
-    return checked_moment(moment) if moment else None
+def seconds(moment: str | None, *, is_end: bool = False) -> float | None:
+    """A moment in UNIX seconds, a date as `checked_moment` has it. Raises InvalidInput."""
+    return checked_moment(moment, is_end=is_end) if moment else None
 
 
 def _entry(row: Row) -> answers.EntryAnswer:

@@ -10,7 +10,7 @@ MemedexError
 import json
 import math
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, time
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -109,10 +109,15 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def checked_moment(text: object) -> float:
-    """A date or time in ISO 8601 as UNIX seconds, local unless it names a zone. Raises InvalidInput."""
+def checked_moment(text: object, *, is_end: bool = False) -> float:
+    """A date or time in ISO 8601 as UNIX seconds, local unless it names a zone. Raises InvalidInput.
+
+    A date is the beginning of its day, as an end of a span the last moment of it.
+    """
     try:
-        return datetime.fromisoformat(str(text)).timestamp()
+        found = datetime.fromisoformat(str(text))
+        is_whole_day = is_end and len(str(text)) <= len("2026-01-31")
+        return (datetime.combine(found, time.max) if is_whole_day else found).timestamp()
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"{text!r} is no moment such as 2026-01-31T10:00") from error
 

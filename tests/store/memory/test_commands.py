@@ -147,6 +147,18 @@ def test_lore_and_exchanges_are_added_searched_and_undone(
         run("undo")
 
 
+def test_messages_and_memories_of_the_last_day_are_found_until_that_day(run: Any, tmp_path: Path) -> None:
+    message = {"role": "user", "content": "frog pond", "ts": "2026-01-31T12:00:00Z"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(message))
+    run("import-transcripts", str(tmp_path / "s.jsonl"))
+    run("store", "frog pond")
+    (memory,) = run("search", "frog")[1]["results"]
+    for day, found in (("2026-01-30", 0), ("2026-01-31", 1)):
+        assert len(run("transcripts", "frog", "--until", day)[1]) == found
+    today = memory["timestamp"][:10]
+    assert run("search", "frog", "--until", today)[1]["total_results"] == 1
+
+
 def test_transcripts_are_found_by_words_while_the_model_is_away(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
