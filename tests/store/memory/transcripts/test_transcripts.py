@@ -49,6 +49,15 @@ def test_undo_restores_a_removed_session(imported: Memory) -> None:
     assert imported.transcripts.search("relayer")
 
 
+def test_sessions_of_one_id_are_read_one_after_another(memory: Memory, tmp_path: Path) -> None:
+    for user in ("bob", "ann"):
+        said = [{"role": "user", "content": f"{user} {number}"} for number in range(2)]
+        lines(tmp_path / "talk.jsonl", said)
+        memory.transcripts.import_sessions([tmp_path / "talk.jsonl"], user_id=user)
+    read = memory.transcripts.reading("talk")
+    assert [one.parts[0][1] for one in read] == ["ann 0", "ann 1", "bob 0", "bob 1"]
+
+
 @pytest.mark.usefixtures("chroma")
 def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> None:
     assert imported.wait_for_chroma(60)
