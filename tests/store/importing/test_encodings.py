@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from store.importing.encodings import code_page, read
+from store.importing.encodings import read, spoken
 from tests.store.importing.files import import_folder, png
 
 
@@ -20,11 +20,20 @@ from tests.store.importing.files import import_folder, png
         ("Лягушка.png", "cp1251"),
         ("Собака", "cp1251"),
         ("币 🐸.png", "utf-8"),
+        *(("żółw.png\nłódź.png\nmrówka.png", page) for page in ("cp852", "cp1250")),
+        *(("kočka.png\nžába.png\nželva.png", page) for page in ("cp852", "cp1250")),
+        *(("πεταλούδα.png", page) for page in ("cp737", "cp1253")),
+        *(("kurbağa.png\nyeşil köpek.png", page) for page in ("cp857", "cp1254")),
+        *(("cão.png\ncoração/maçã.png", page) for page in ("cp850", "cp1252")),
+        *((name, "cp1252") for name in ("café crème.png", "Lösung für Äpfel.png", "Grüße.png")),
+        *(("צפרדע.png", page) for page in ("cp862", "cp1255")),
+        *(("كلب أخضر كبير.png", page) for page in ("cp720", "cp1256")),
+        ("แมวสีเขียว.png", "cp874"),
     ],
 )
 def test_a_name_is_read_in_the_code_page_that_people_write_it_in(name: str, encoding: str) -> None:
     raw = name.encode(encoding)
-    assert raw.decode(code_page(raw)) == name
+    assert raw.decode(spoken(raw, are_names=True)) == name
 
 
 @pytest.mark.parametrize(
@@ -42,6 +51,7 @@ def test_a_name_is_read_in_the_code_page_that_people_write_it_in(name: str, enco
         ("une grenouille à la plage, un cœur", "cp1252", "Windows-1252"),
         ("żaba na liściu", "cp1250", "Windows-1250"),
         ("yeşil kurbağa", "cp1254", "Windows-1254"),
+        ("βάτραχος", "cp1253", "Windows-1253"),
         ("a frog, é", "utf-16", "UTF-16"),
         ("a frog, é", "utf-8-sig", ""),
     ],
