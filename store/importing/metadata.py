@@ -11,7 +11,7 @@ from typing import Any
 
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
-from store.importing.names import BY_CHAIN, DATES, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
+from store.importing.names import BY_CHAIN, DEEPER, INNER, MONTHS, NAMES, PERHAPS, PICTURES, READ, plain
 from store.records import (
     CAPTION_FACETS,
     MAX_DESCRIPTION,
@@ -72,6 +72,7 @@ _HELD = {  # what these fields hold
     "tags": f"a list of at most {MAX_TAGS} texts of {MAX_TAG} signs",
     "tags_categories": f"a list of at most {MAX_TAGS} texts of {MAX_TAG} signs",
 }
+_OF_A_TAG = ("name", "names", "tag", "label", "value", "title", "slug")  # objects that are tags
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -250,8 +251,11 @@ def unwrapped(raw: Mapping[str, Any]) -> dict[str, Any]:
         inner, own = coin.get(name), coin.keys() & {"name", "token_name", "symbol", "ticker"}
         if isinstance(inner, Mapping) and inner.keys() & {"name", "symbol"} and not own:
             coin = {**{key: value for key, value in coin.items() if key != name}, **inner}
-    date = next(filter(None, (_at(coin, path) for path in DATES)), None)
-    return coin if date is None or _stating(coin, "created_at") else {**coin, "created_time": date}
+    for field, paths in DEEPER.items():
+        deeper = next((said for path in paths if (said := _at(coin, path)) is not None), None)
+        if deeper is not None and not _stating(coin, field):
+            coin[field] = deeper
+    return coin
 
 
 def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -273,7 +277,10 @@ def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
             return {**{key: value for key, value in coin.items() if key != name}, "address": address}
     for name in BY_CHAIN:
         chains = coin.get(name)
-        for chain, there in chains.items() if isinstance(chains, Mapping) else ():
+        by_chain = [*chains.items()] if isinstance(chains, Mapping) else []
+        if isinstance(chains, list):
+            by_chain = [(_at(one, ("chain_id",)), one) for one in chains]
+        for chain, there in by_chain:
             held = there.get("address") if isinstance(there, Mapping) else there
             if address := address_in(held):
                 known = chain_id(chain)
@@ -454,7 +461,7 @@ def _tag_texts(value: Any) -> Iterator[str]:
             if isinstance(one, str):
                 yield one
             elif isinstance(one, Mapping):  # {"name": …}, {"names": [… and its aliases]}
-                name = next((one[key] for key in ("name", "names", "tag", "label") if key in one), None)
+                name = next((one[key] for key in _OF_A_TAG if key in one), None)
                 yield from [name] if isinstance(name, str) else name[:1] if isinstance(name, list) else []
     elif isinstance(value, Mapping):
         for key, one in value.items():

@@ -13,7 +13,7 @@ from store.records import CAPTION_FACETS
 
 # The sidecar's keys, and what else they are called.
 NAMES: dict[str, tuple[str, ...]] = {
-    "token_name": ("token_name", "name", "coin_name", "asset_name", "currency_name"),
+    "token_name": ("token_name", "name", "coin_name", "asset_name", "currency_name", "contract_name"),
     "ticker": (
         "ticker",
         "symbol",
@@ -22,6 +22,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "coin_symbol",
         "short_name",
         "asset_code",
+        "contract_ticker_symbol",
     ),
     "description": ("description", "token_description", "coin_description", "desc"),
     "token_address": (
@@ -38,9 +39,9 @@ READ: dict[str, tuple[str, ...]] = {
         *("createdat", "createdtimestamp", "created", "createdon", "createdtime", "datecreated"),
         *("creationdate", "creationtime", "timestamp", "date", "launchdate", "launchedat", "launchtime"),
         *("launchtimestamp", "paircreatedat", "mintedat", "mintdate", "deployedat", "listedat", "dateadded"),
-        *("genesisdate", "blocktime", "opentimestamp", "createdate"),
+        *("genesisdate", "blocktime", "opentimestamp", "createdate", "addedat"),
     ),
-    "decimals": ("decimals", "decimal", "tokendecimals"),
+    "decimals": ("decimals", "decimal", "tokendecimals", "contractdecimals"),
     "chainId": ("chainid", "chain", "network", "blockchain"),
 }
 # The same in German, Spanish, French, Chinese and Japanese, as spreadsheets head their columns. Words that
@@ -135,10 +136,21 @@ INNER = (
     *("baseToken", "base_token", "token", "attributes", "metadata", "item", "node"),
     *("fileMeta", "tokenMeta"),
 )
-# Where Solana Tracker's date is; it counts if no field of the coin itself states one.
-DATES: tuple[tuple[str | int, ...], ...] = (("creation", "created_time"), ("pools", 0, "createdAt"))
-# Objects with a coin's addresses by chain: Optimism's data.json, CoinGecko's coins, CoinMarketCap's.
-BY_CHAIN = ("tokens", "platforms", "detail_platforms", "platform", "addresses", "contracts")
+# Where dates and numbers are deeper in a row; they count if no field of the coin itself states one.
+DEEPER: dict[str, tuple[tuple[str | int, ...], ...]] = {
+    "created_at": (("creation", "created_time"), ("pools", 0, "createdAt"), ("firstPool", "createdAt")),
+    "decimals": (("token_info", "decimals"), ("implementations", 0, "decimals")),
+}
+# Objects or lists with a coin's addresses by chain: Optimism's data.json, CoinGecko, CoinMarketCap, Zerion.
+BY_CHAIN = (
+    "tokens",
+    "platforms",
+    "detail_platforms",
+    "platform",
+    "addresses",
+    "contracts",
+    "implementations",
+)
 # Files of one coin in a folder of its own: its picture, and its metadata.
 LOGOS = re.compile(
     r"(?:token[-_ ]?|coin[-_ ]?)?(?:logo|icon|image|picture|token|coin|avatar)(?:[-_@ ]?\d[\dx]*)?"

@@ -71,13 +71,15 @@ def coins_of(rows: Iterable[tables.Row], fields: Mapping[str, str]) -> tuple[lis
     found = [
         (number, tables.named(one, fields) if isinstance(one, dict) else one)
         for number, row in rows
-        for one in (single(row) if isinstance(row, dict) else [row])
+        for one in (single(_plainly(row)) if isinstance(row, dict) else [row])
     ]
     return found, settle_dates([row for _, row in found if isinstance(row, dict)])
 
 
 def _is_coin(value: Mapping[str, Any]) -> bool:
-    """Whether it is one coin, rather than what surrounds a list of them."""
+    """Whether it is one coin, rather than what surrounds a list of them, as a wallet's address does."""
+    if any(isinstance(held := value.get(key), list) and any(map(_is_row, held)) for key in LISTS):
+        return bool(value.keys() & {*NAMES["token_name"], *NAMES["ticker"]})
     said, own = (
         {plain(key) for key, one in row.items() if isinstance(one, str)} for row in (unwrapped(value), value)
     )
@@ -128,8 +130,16 @@ def _flat(value: Rows) -> Rows:
     return found
 
 
+def _plainly(row: dict[str, Any]) -> dict[str, Any]:
+    """A line of JSON without what only surrounds its coin."""
+    inner = _uncovered(row)
+    return row if inner is row else unwrapped(inner)
+
+
 def _uncovered(row: Any, depth: int = 0) -> Any:
-    if depth > 2 or not isinstance(row, dict) or _is_row(row):
+    if depth > 2 or not isinstance(row, dict):
+        return row
+    if not any(isinstance(one, dict) for one in row.values()) or _is_row(row):
         return row
     for key, one in row.items():
         if isinstance(one, dict) and _is_row(inner := _uncovered(one, depth + 1)):

@@ -78,6 +78,11 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         {"mint": SOLANA, "token": {"supply": 7}, "tokenMeta": {**FROG, "uri": "x"},
          "fileMeta": {**FROG, "image": LOGO}, "topHolders": [{"address": OTHER}]},
         {"items": [{"address_hash": SOLANA, **FROG, "icon_url": LOGO}], "next_page_params": None},
+        {"data": {"address": OTHER, "items": [
+            {"contract_address": SOLANA, "contract_name": "Frog", "contract_ticker_symbol": "FROG",
+             "contract_decimals": 6, "logo_url": LOGO}]}},
+        {"data": [{"attributes": {**FROG, "icon": {"url": LOGO}, "implementations": [
+            {"chain_id": "solana", "address": SOLANA, "decimals": 6}]}}]},
     ],
     ids=[
         *("jupiter v2", "pump.fun", "dexscreener profiles", "dexscreener pairs", "geckoterminal"),
@@ -86,6 +91,7 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         *("coinmarketcap by ticker", "helius", "raydium", "raydium v3", "gmgn", "graphql", "by chain"),
         *("by ticker", "defillama", "list in a list", "pages", "chain registry", "NaN and tags as an object"),
         *("solana tracker", "solana tracker token", "codex.io", "rugcheck", "blockscout"),
+        *("covalent", "zerion"),
     ],
 )  # fmt: skip
 def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: object) -> None:
@@ -94,6 +100,23 @@ def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: obj
     fields = found.sidecar
     assert (fields["token_name"], fields["ticker"], fields["token_address"]) == ("Frog", "FROG", SOLANA)
     assert found.uri == LOGO
+
+
+def test_lines_of_a_stream_give_the_coins_in_them(tmp_path: Path) -> None:
+    token = {
+        "mint": SOLANA,
+        **FROG,
+        "image": LOGO,
+        "decimals": 6,
+        "creation": {"created_time": 1_733_900_000},
+    }
+    line = {"type": "message", "room": "latest", "data": {"token": token, "pools": [{"poolId": OTHER}]}}
+    (tmp_path / "lines.jsonl").write_text(json.dumps(line))
+    [found] = candidates([tmp_path / "lines.jsonl"])
+    assert isinstance(found, RemoteLogo)
+    said = found.sidecar
+    assert (said["token_address"], said["decimals"], said["created_at"]) == (SOLANA, 6, 1_733_900_000)
+    assert (said["token_name"], found.uri) == ("Frog", LOGO)
 
 
 def test_fields_of_an_object_in_a_row_are_shown_and_its_date_counts(tmp_path: Path) -> None:
