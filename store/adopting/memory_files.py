@@ -15,7 +15,7 @@ The names of fields of all of them are `_FIELDS`; rows that have some of `_TELLI
 import json
 import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from typing import Any
 
 from store.adopting.chroma_texts import memory_entry
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
-from store.adopting.texts import VERB, Adoption, Entry
+from store.adopting.texts import VERB, Adoption, Entry, without_secrets
 from store.disk.files import open_regular, read_regular
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.errors import BadSource
@@ -345,13 +345,13 @@ class MarkdownNotes:
 
 def _has_known(adoption: Adoption, change: MemoryChange, entry: Entry) -> bool:
     """Whether this memory is here; if its note alone was changed, the memory is as well."""
-    id, new = entry.row["id"], entry.row
+    id, new = entry.row["id"], without_secrets(entry, "content", Counter()).row
     row = change.row("memories", id)
     if row is None:
         return False
-    given, here = (exporting.hash_of(one["content"], json.loads(one["tags"])) for one in (new, row))
+    given, here = _hash(new), _hash(row)
     metadata = kept_fields(change.db, change.kind, [id]).get(id, {})
-    if given == here:
+    if here in (given, _hash(entry.row)):
         adoption.report.present.append(id)
     elif here not in (entry.metadata.get("from"), metadata.get(exporting.HASH)):
         adoption.refuse(id, _CHANGED_TWICE)
@@ -361,6 +361,10 @@ def _has_known(adoption: Adoption, change: MemoryChange, entry: Entry) -> bool:
         adoption.report.taken.append(id)
     adoption.progress.done += 1
     return True
+
+
+def _hash(row: Mapping[str, Any]) -> str:
+    return exporting.hash_of(row["content"], json.loads(row["tags"]))
 
 
 def _kept(entry: Entry) -> dict[str, object]:
@@ -381,8 +385,8 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
         except (OSError, ValueError, BadSource) as error:
             yield Refusal(place, str(error))
         else:
-            said = exporting.hash_of(entry.row["content"], json.loads(entry.row["tags"]))
-            entry.metadata = {**note.more, exporting.NOTE: place, exporting.HASH: said}
+            said = without_secrets(entry, "content", Counter()).row
+            entry.metadata = {**note.more, exporting.NOTE: place, exporting.HASH: _hash(said)}
             if note.hash:
                 entry.metadata["from"] = note.hash
             yield entry

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -57,6 +57,16 @@ class Entry:
     unread: tuple[str, ...] = ()  # what of it means nothing, such as "its page 'iv' is no number"
 
 
+def without_secrets(entry: Entry, text: str, found: Counter[str]) -> Entry:
+    """The entry with masks in its column `text` and its metadata, for secrets, which are counted.
+
+    A vector that came is of the text with its secrets, and is not taken.
+    """
+    row = {**entry.row, text: masked(entry.row[text], found)}
+    metadata = masked(entry.metadata, found)
+    return replace(entry, row=row, metadata=metadata, vector=None) if found else entry
+
+
 class Adoption:
     """One source's entries on their way into the memory."""
 
@@ -71,10 +81,7 @@ class Adoption:
         # All systems of one source are one decision.
         self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
-        self._secrets, self._with_secrets = (
-            Counter[str](),
-            list[str](),
-        )  # by what they are; ids that have some
+        self._secrets = Counter[str]()  # by what they are, of what is taken
         self.decision, self._is_resumed = self._begun()
         self.report.texts = self.decision
 
@@ -122,10 +129,8 @@ class Adoption:
         if (more := len(self._unread) - _NAMED) > 0:
             self.note(f"{more:,} more values that cannot be read are left empty")
         self._unread.clear()
-        if self._with_secrets:
-            first = ", ".join(self._with_secrets[:_NAMED]) + (", …" if self._with_secrets[_NAMED:] else "")
-            self.note(f"{told(self._secrets, done='kept')}, in {first}")
-            self._secrets, self._with_secrets = Counter(), []
+        self.note(told(self._secrets))
+        self._secrets.clear()
 
     def embed(self, into: Entries) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
@@ -169,9 +174,12 @@ class Adoption:
         return decision, False
 
     def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
-        row, text = entry.row, change.kind.text if table == change.kind.table else ""
-        id = row["id"]
+        text = change.kind.text if table == change.kind.table else ""
+        id, found = entry.row["id"], Counter[str]()
         before = known.rows.get(id)
+        if text and before != entry.row:
+            entry = without_secrets(entry, text, found)
+        row = entry.row
         if before not in (None, row) and entry.may_be_renamed and id not in known.adopted:
             id = f"{id}_{sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:8]}"
             row = {**row, "id": id}
@@ -185,10 +193,7 @@ class Adoption:
             return False
         if text:
             self._store_vector(change, entry, row[text])
-            found = Counter[str]()
-            masked(row[text], found)
             self._secrets += found
-            self._with_secrets += [id] if found else []
         change.upsert(row, table=table)
         if entry.metadata:
             keep_fields(change, id, entry.metadata)

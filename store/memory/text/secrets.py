@@ -8,8 +8,9 @@ prefix: they are left alone unless a name says that they are secret.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 _NAME = (
@@ -109,6 +110,11 @@ _FIELD = re.compile(  # of JSON, YAML or source text
     r"(?:\\?\"(?P<a>[^\"\s\\]{6,})\\?\"|'(?P<b>[^'\s]{6,})')"
 )
 _LINE = re.compile(rf"(?im)^[ \t-]*(?P<name>{_NAME}):[ \t]+(?P<c>(?=\S*\d)[^\s\"'(){{}}<>]{{6,}})[ \t]*$")
+_WHOLE_LINE = re.compile(r"[^\n]+")
+_SAID = re.compile(
+    r"(?i)\b(?:password|passwd|passphrase|secret|api[ _-]?key|token|seed phrase|mnemonic)\b"
+    r"\s*(?:is|=|:)\s*\S+"
+)
 _NAME_ALONE = re.compile(rf"(?i)(?:\w+[_-])?{_NAME}")
 _NO_SECRET = re.compile(
     r"PUBLIC|PUB_?KEY|ADDRESS|MINT|TOKENS|TOKENIZER|_(?:ID|URL|URI|PATH|FILE|NAME|TYPE|LIMIT|TTL|PREFIX)$"
@@ -134,35 +140,63 @@ def masked(value: Any, found: Counter[str]) -> Any:
     return value
 
 
-def told(found: Counter[str], *, done: str = "masked") -> str:
-    """What was found and what was done with it, as a sentence; "" if nothing was."""
+def told(found: Counter[str]) -> str:
+    """What was masked, as a sentence; "" if nothing was."""
     if not (count := found.total()):
         return ""
     kinds = ", ".join(
         f"{number:,} {kind}{'' if number == 1 else 's'}" for kind, number in sorted(found.items())
     )
-    return f"{count:,} secret{' is' if count == 1 else 's are'} {done} ({kinds})"
+    return f"{count:,} secret{' is' if count == 1 else 's are'} masked ({kinds})"
 
 
 def _masked_field(name: Any, value: Any, found: Counter[str]) -> Any:
     if isinstance(value, str) and _NAME_ALONE.fullmatch(str(name)) and _is_secret(str(name), value):
-        return _mark(_kind_of(str(name)), found)
+        kind = _kind_of(str(name))
+        found[kind] += 1
+        return f"[masked {kind}]"
     return masked(value, found)
 
 
 def _masked_text(text: str, found: Counter[str]) -> str:
+    for start, end, kind in reversed(places(text)):
+        found[kind] += 1
+        text = f"{text[:start]}[masked {kind}]{text[end:]}"
+    return text
+
+
+def places(text: str) -> list[tuple[int, int, str]]:
+    """Where each secret of a text begins and ends, with its kind, in the order of the text."""
     if len(text) < _SHORTEST:
-        return text
+        return []
     words = "\n".join(_LONG_WORD.findall(text))
     has_key = any([one in words for one in _KEYS])  # noqa: C419  in half the time of a generator
-    for form in _FORMS if has_key else _OTHER_FORMS:
-        if any(one in text for one in form.has):
-            text = form.pattern.sub(partial(_replaced, kind=form.kind, found=found), text)
+    found = [
+        place
+        for form in (_FORMS if has_key else _OTHER_FORMS)
+        if any(one in text for one in form.has)
+        for match in form.pattern.finditer(text)
+        for place in _places(match, form.kind)
+    ]
     if "=" in text and any(one in text for one in _VARIABLES):
-        text = _VARIABLE.sub(partial(_replaced, kind="", found=found), text)
+        found += (place for match in _VARIABLE.finditer(text) for place in _places(match))
     if _has_name(text):
-        return "\n".join(_masked_line(one, found) if _has_name(one) else one for one in text.split("\n"))
-    return text
+        for line in _WHOLE_LINE.finditer(text):
+            if _has_name(line[0]):
+                matches = chain(*(pattern.finditer(text, *line.span()) for pattern in (_FIELD, _LINE)))
+                found += (place for match in matches for place in _places(match))
+    apart: list[tuple[int, int, str]] = []
+    for place in sorted(found, key=itemgetter(0)):
+        if not apart or place[0] >= apart[-1][1]:
+            apart.append(place)
+    return apart
+
+
+def spoken_of(text: str) -> list[tuple[int, int]]:
+    """Where a text holds a secret, or speaks of one in words, which is too often none to be masked."""
+    said = [match.span() for match in _SAID.finditer(text)]
+    held = [(start, end) for start, end, _ in places(text)]
+    return said + [one for one in held if not any(start <= one[0] < end for start, end in said)]
 
 
 def _has_name(text: str) -> bool:
@@ -173,20 +207,12 @@ def _has_name(text: str) -> bool:
     return any(one in lower and any(name in lower for name in _NAMES) for one in _IN_NAMES)
 
 
-def _masked_line(line: str, found: Counter[str]) -> str:
-    for pattern in (_FIELD, _LINE):
-        line = pattern.sub(partial(_replaced, kind="", found=found), line)
-    return line
-
-
-def _replaced(match: re.Match[str], *, kind: str, found: Counter[str]) -> str:
-    """The match with a mark for its secret; without a kind, its name says whether it is one."""
+def _places(match: re.Match[str], kind: str = "") -> Iterator[tuple[int, int, str]]:
+    """The place of a match's secret, if it is one; without a kind, its name says so."""
     group = match.lastgroup or 0
     is_none = bool(group) and bool(_PLACEHOLDER.match(match[group]))
-    if is_none or not (kind or _is_secret(match["name"], match[group])):
-        return match[0]
-    start, end = (place - match.start() for place in match.span(group))
-    return match[0][:start] + _mark(kind or _kind_of(match["name"]), found) + match[0][end:]
+    if not is_none and (kind or _is_secret(match["name"], match[group])):
+        yield (*match.span(group), kind or _kind_of(match["name"]))
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -201,8 +227,3 @@ def _is_secret(name: str, value: str) -> bool:
 
 def _kind_of(name: str) -> str:
     return "password" if re.search(r"(?i)passw|passphrase|pwd|_pass$", name) else "secret value"
-
-
-def _mark(kind: str, found: Counter[str]) -> str:
-    found[kind] += 1
-    return f"[masked {kind}]"

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from textwrap import shorten
 from typing import Literal
 from uuid import uuid4
@@ -17,6 +18,7 @@ from store.memory.engine.vectors import NewVectors
 from store.memory.kinds import MEMORIES
 from store.memory.memories import MOST_TAGS
 from store.memory.opened import OpenedMemory
+from store.memory.text import secrets
 from store.memory.text.conflicts import compared, sentences
 from store.outcome import Outcome, Refusal
 
@@ -38,18 +40,8 @@ _ADDRESSES = (
     r"\b0x[0-9a-fA-F]{40}\b",
     r"\b[1-9A-HJ-NP-Za-km-z]{32,44}\b",
 )
-_SECRETS = (
-    r"\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}",
-    r"\b(?:ghp|gho|ghs|github_pat|xox[abprs]|glpat)[-_][A-Za-z0-9_-]{10,}",
-    r"\bAKIA[0-9A-Z]{16}\b",
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+",
-    r"(?i:\b(?:password|passwd|passphrase|secret|api[ _-]?key|token|seed phrase|mnemonic)\b)"
-    r"\s*(?:is|=|:)\s*\S+",
-)
 _PATTERNS: dict[Warned, re.Pattern[str]] = {
     "instruction": re.compile("|".join(_INSTRUCTIONS), re.IGNORECASE | re.MULTILINE),
-    "secret": re.compile("|".join(_SECRETS)),
     "address": re.compile("|".join(_ADDRESSES)),
 }
 _LONGEST = 80  # characters shown of what was found
@@ -67,12 +59,14 @@ class TextWarning:
 
 def suspicions(text: str) -> list[TextWarning]:
     """Everything that reads like an instruction, an address or a secret, in the order of the text."""
-    found = [
-        TextWarning(reason, match.group().strip()[:_LONGEST], match.start(), match.end())
-        for reason, pattern in _PATTERNS.items()
-        for match in pattern.finditer(text)
+    found: list[tuple[Warned, int, int]] = [("secret", *place) for place in secrets.spoken_of(text)]
+    found += [
+        (reason, *one.span()) for reason, pattern in _PATTERNS.items() for one in pattern.finditer(text)
     ]
-    return sorted(found, key=lambda one: (one.start, one.reason))
+    return [
+        TextWarning(reason, text[start:end].strip()[:_LONGEST], start, end)
+        for reason, start, end in sorted(found, key=itemgetter(1, 0))
+    ]
 
 
 NEARLY = 0.95  # cosine from which it says nearly the same as an entry

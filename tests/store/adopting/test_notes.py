@@ -57,16 +57,18 @@ def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Pat
     assert (again.taken, len(again.present), len(again.refused)) == ([], 2, 2)
 
 
-def test_secrets_in_notes_are_named_and_stay(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    for name in ("Keys", "Frog"):
-        (tmp_path / "vault" / f"{name}.md").write_text(
-            f"# {name}\n\nAKIA{'B2C3' * 4 if name == 'Keys' else ''}"
-        )
-    report = adopted(memory, tmp_path / "vault")
-    [keys] = [id for id, text in texts(memory).items() if "Keys" in text]
-    assert report.notes == [f"1 secret is kept (1 AWS key), in {keys}"]
-    assert f"AKIA{'B2C3' * 4}" in texts(memory)[keys]
+def test_secrets_in_notes_are_masked_and_a_second_adoption_changes_nothing(
+    memory: Memory, vault: Path
+) -> None:
+    (vault / "Keys.md").write_text(f"# Keys\n\nAKIA{'B2C3' * 4}")
+    assert adopted(memory, vault).notes == ["1 secret is masked (1 AWS key)"]
+    [(id, text)] = [(id, text) for id, text in texts(memory).items() if "Keys" in text]
+    assert text == "# Keys\n\n[masked AWS key]"
+    again = adopted(memory, vault)
+    assert (again.taken, again.notes, id in again.present) == ([], [], True)
+    (vault / "Keys.md").write_text(f"# Keys\n\nTwo: AKIA{'B2C3' * 4}")
+    assert adopted(memory, vault).taken == [id]
+    assert texts(memory)[id] == "# Keys\n\nTwo: [masked AWS key]"
 
 
 def test_a_change_in_an_editor_is_a_new_version_once(memory: Memory, vault: Path) -> None:
