@@ -102,7 +102,11 @@ def _drop() -> tuple[list[UploadedFile], DeltaGenerator]:
         form="import-files",
         hint="Pictures, alone or with sidecars, texts or a table; lists of coins; an archive of these.",
     )
-    files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
+    # The menu closes once there are some: it lies over the form's button.
+    key = uploads.key_until_sent("import-files", "folder")
+    menu = f"{key}-{'closed' if st.session_state.get(key) else 'menu'}"
+    with st.popover("A folder", icon=":material/folder:", key=menu):
+        files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
     return files, st.container()
 
 

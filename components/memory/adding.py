@@ -4,7 +4,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import streamlit as st
@@ -123,6 +123,8 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 def _papers(memory: Memory, scope: str | None) -> None:
     files = uploads.files("Papers", _PAPERS, "PDF, HTML, Office, EPUB, Markdown, text", form="import-papers")
+    folders = uploads.folder("A folder of papers", "Folders, with all papers in them", form="import-papers")
+    files += [file for file in folders if file.name.rpartition(".")[2].lower() in _PAPERS]
     replaces = st.checkbox(
         "Replace papers of the same name", key="add-papers-replace",
         help="Otherwise another paper of the same name is kept under a longer one.",
@@ -191,12 +193,13 @@ def _transcripts(memory: Memory, scope: str | None) -> None:
         "JSON, JSONL, Markdown, databases, zip",
         form="import-transcripts",
     )
+    files += uploads.folder("A folder of sessions", "Folders, with all in them", form="import-transcripts")
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
     def begin(given: Mapping[str, Any]) -> str:
         typed = given.get("path", "").strip()
         paths = [server_paths.existing(name, typed)] if typed else []
-        dropped = [(Path(file.name).name, file.getvalue()) for file in files]
+        dropped = [(file.name, file.getvalue()) for file in files]
         if not paths and not dropped:
             raise BadSource("Drop files, or type a path, first.")
         watch(jobs.run("Import transcripts", partial(_import_transcripts, memory, dropped, paths)))
@@ -219,12 +222,14 @@ def _import_transcripts(
 ) -> Outcome:
     """Import these files and paths."""
     with tempfile.TemporaryDirectory() as folder:
-        dropped = []
+        dropped = dict[Path, None]()  # folders, and files by themselves
         for number, (name, content) in enumerate(given):
-            place = Path(folder) / str(number) / name  # several files may have the same name
-            place.parent.mkdir()
+            parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")] or ["file"]
+            top = Path(folder, "folders" if len(parts) > 1 else str(number))  # files may have the same name
+            place = top.joinpath(*parts)
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
-            dropped.append(place)
+            dropped[top / parts[0]] = None
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if not report.embedded:
         memory.transcripts.embed_imported(report, progress=progress)

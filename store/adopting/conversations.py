@@ -60,7 +60,9 @@ class Conversations:
 
 
 def _sessions(path: Path) -> Iterator[Session]:
-    return (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
+    """Those that say something: an agent of Letta may be its memory blocks alone."""
+    found = (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
+    return (one for one in found if next(iter(one.messages()), None))
 
 
 def _take_facts(adoption: Adoption, passages: Entries, given: SessionFacts) -> None:

@@ -260,10 +260,18 @@ def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import
     assert any(one.source == "借贷.md" for one in memory.documents.sources())
 
 
-def imported(form: str, files: list[tuple[str, bytes, str]], kind: str, **fields: str) -> str:
+def imported(
+    form: str,
+    files: dict[str, bytes] | list[tuple[str, bytes, str]],
+    kind: str,
+    *,
+    uploader: int = 0,
+    **fields: str,
+) -> str:
     """Import these files on the page; returns what it says when the import has ended."""
     app = opened("memory", view="Browse", kind=kind)
-    app.file_uploader[0].set_value(files)
+    given = [(name, content, "") for name, content in files.items()] if isinstance(files, dict) else files
+    app.file_uploader[uploader].set_value(given)
     toasts = [*send(rerun(app), form, **fields).toast]
     finish_jobs()
     return " ".join(toast.value for toast in [*toasts, *rerun(app).toast]).replace("\\", "")
@@ -459,3 +467,12 @@ def test_a_large_memory_is_examined_by_a_job(empty_memory: Memory, monkeypatch: 
     send(app, "junk-memories")
     finish_jobs()
     assert "50 % of 2 memories" in shown(rerun(app))
+
+
+def test_dropped_folders_give_the_sessions_and_papers_in_them(memory: Memory) -> None:
+    said = b'{"role": "user", "content": "Where does Otto sleep?"}'
+    recorded = {"pond/s7/transcript.jsonl": said, "pond/s7/metadata.json": b'{"user_id": "mira"}'}
+    imported("import-transcripts", recorded, "Transcripts", uploader=1)
+    assert memory.transcripts.messages("s7")[0]["user_id"] == "mira"
+    papers = {"ponds/a/herons.md": b"Herons guard the pond", "ponds/a/heron.bin": b"\0"}
+    assert "1 new" in imported("import-papers", papers, "Papers", uploader=1, protocol="ponds")

@@ -30,14 +30,9 @@ def files(
 
 
 def folder(label: str, kinds: str, *, form: str) -> list[UploadedFile]:
-    """All files of folders dropped here that this form has not taken yet, each called by its path.
-
-    The menu closes once there are some: it lies over the form's button.
-    """
-    key = key_until_sent(form, "folder")
-    menu = f"{key}-{'closed' if st.session_state.get(key) else 'menu'}"
-    with st.popover("A folder", icon=":material/folder:", key=menu), _described(kinds, f"{form}-folder"):
-        return st.file_uploader(label, accept_multiple_files="directory", key=key)
+    """All files of folders dropped here that this form has not taken yet, each called by its path."""
+    with _described(kinds, f"{form}-folder"):
+        return st.file_uploader(label, accept_multiple_files="directory", key=key_until_sent(form, "folder"))
 
 
 def file(label: str, endings: Sequence[str], kinds: str, *, form: str) -> UploadedFile | None:

@@ -98,6 +98,8 @@ class Documents:
         """
         self.entries.database.check_writable()
         protocol = checked_protocol(protocol)
+        if content is None and path.is_dir():
+            raise BadSource(f"no paper is in {path.name} ({', '.join(parser.KINDS)})")
         origin = "" if content is not None else str(path.resolve())
         if content is None:
             content = parser.read(path)

@@ -54,7 +54,8 @@ _AGENT = "agent-"  # how Claude Code's files of sub-agents begin
 _AGENTS = "subagents"  # and the folder that they may be in
 
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
-_UNPACKED = 4_000_000_000  # bytes of a file in an archive
+_UNPACKED = 4_000_000_000  # bytes of an archive
+_TOO_LARGE = f"the archive unpacks to more than {_UNPACKED // 10**9} GB; import this file by itself"
 _SAMPLE = 100  # records, of which one has to tell what the file is
 _READ = 1 << 20  # bytes
 _SPACE = " \t\r\n"
@@ -62,6 +63,7 @@ _BETWEEN = f"{_SPACE},"  # elements of an array
 _DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 _MARKDOWN = (".md", ".markdown")
 _JSON = (".json", ".jsonl", ".ndjson", ".af")
+_KINDS = (*_JSON, *_DATABASES, *_MARKDOWN)
 _WHOLE = (".json", ".af")  # one value; all others are lines, unless they begin otherwise
 _STARTS = ((b"PK\3\4", ".zip"), (b"SQLite format 3\0", ".db"), ((b"{", b"[", b'"{'), ".json"))
 _SIGN = 100  # bytes that tell what a file is
@@ -144,7 +146,7 @@ def _any(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]
 def _kind(path: Path) -> str:
     """The ending of a file, or where it says nothing the one that its first bytes call for."""
     kind = path.suffix.lower()
-    if kind in (*_JSON, *_DATABASES, *_MARKDOWN, ".zip"):
+    if kind in (*_KINDS, ".zip"):
         return kind
     try:
         with open_regular(path) as file:
@@ -154,35 +156,47 @@ def _kind(path: Path) -> str:
     return next((known for sign, known in _STARTS if start.startswith(sign)), kind)
 
 
-def _archive(path: Path, *, only_known: bool, is_inner: bool = False) -> Iterator[Session | Refusal]:
-    """The sessions in an export as it was downloaded; each file is unpacked by itself."""
-    is_empty = not only_known
-    try:
-        with (
-            open_regular(path) as whole,
-            ZipFile(whole) as archive,
-            TemporaryDirectory(prefix="memedex-") as folder,
-        ):
-            for number, entry in enumerate(archive.infolist()):
-                name = PureWindowsPath(entry.filename).name  # of a stranger: nothing of its folders
-                kind = Path(name).suffix.lower()
-                if kind not in (*_JSON, *(() if is_inner else (".zip",))) or entry.file_size > _UNPACKED:
-                    continue
-                place = Path(folder) / str(number) / name
-                place.parent.mkdir()
-                with archive.open(entry) as packed, place.open("wb") as file:
-                    copyfileobj(packed, file)
-                inner = _archive(place, only_known=True, is_inner=True) if kind == ".zip" else None
-                for session in inner or _file(place, only_known=True):
-                    is_empty = False
-                    yield session
-                place.unlink()
-    except (OSError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
-        is_empty = False
-        if not only_known:
-            yield Refusal(str(path), f"cannot be read: {error}")
-    if is_empty:
+def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
+    """The sessions in an export as it was downloaded, or in a folder that somebody packed."""
+    is_empty = True
+    with TemporaryDirectory(prefix="memedex-") as folder:
+        root = Path(folder) / "0"  # a number is no session's name
+        try:
+            too_large = [Refusal(f"{path.name}/{name}", _TOO_LARGE) for name in _unpack(path, root)]
+        except (OSError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
+            if not only_known:
+                yield Refusal(str(path), f"cannot be read: {error}")
+            return
+        if (root / MESSAGES).exists():
+            root = root.rename(Path(folder) / path.stem)
+        for session in (*too_large, *_below(root)) if root.exists() else too_large:
+            is_empty = False
+            yield session
+    if is_empty and not only_known:
         yield Refusal(str(path), "no conversation of a known program is in it")
+
+
+def _unpack(path: Path, root: Path, *, is_inner: bool = False) -> Iterator[str]:
+    """Write the files of an archive that may hold sessions to a folder; the names of those too large."""
+    left = _UNPACKED
+    with open_regular(path) as whole, ZipFile(whole) as archive:
+        for entry, name in encodings.named(archive.infolist()):
+            given = PureWindowsPath(name)  # of a stranger: nothing leads out of the folder
+            place = root.joinpath(*(one for one in given.parts if one not in (given.anchor, "..")))
+            kind = place.suffix.lower()
+            if kind not in (*_KINDS, *(() if is_inner else (".zip",))) or entry.is_dir():
+                continue
+            left -= entry.file_size
+            if left < 0:
+                yield name
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(entry) as packed, place.open("wb") as file:
+                copyfileobj(packed, file)
+            if kind == ".zip":
+                inner = place.rename(place.with_suffix(".packed"))
+                yield from _unpack(inner, place.with_suffix(""), is_inner=True)
+                inner.unlink()
 
 
 def _folder(path: Path) -> Session:

@@ -58,6 +58,14 @@ def test_each_program_is_named_with_its_number_of_conversations(tmp_path: Path) 
     assert survey.refused == ()
 
 
+def test_an_agent_of_letta_without_messages_is_no_conversation(tmp_path: Path) -> None:
+    agent = {"name": "Mira", "messages": [], "in_context_message_ids": []}
+    block = {"label": "human", "value": "Likes frogs"}
+    (tmp_path / "mira.af").write_text(json.dumps({"agents": [agent], "blocks": [block]}))
+    (survey,) = recognise(tmp_path)
+    assert [(one.what, one.count) for one in survey.found] == [("memories", 1)]
+
+
 def test_they_come_in_once_and_one_undo_takes_them_back(memory: Memory, tmp_path: Path) -> None:
     path = write(tmp_path / "in")
     report = adopted(memory, path)

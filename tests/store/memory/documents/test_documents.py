@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from store.errors import BadSource
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored as in_chroma
@@ -238,3 +239,9 @@ def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> Non
     (entry,) = in_chroma(memory.places.root, "documents").values()
     assert entry["metadata"] == {"source": "p.pdf", "page": 1, "protocol": "aave"}
     assert entry["document"] is None
+
+
+def test_a_folder_without_papers_is_refused_by_name(memory: Memory, tmp_path: Path) -> None:
+    (path,) = memory.documents.files_at(tmp_path)
+    with pytest.raises(BadSource, match=f"no paper is in {tmp_path.name} "):
+        memory.documents.import_document(path, protocol="aave")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import make_archive
 from typing import Any
 
 import pytest
@@ -532,8 +533,10 @@ def test_sub_agents_are_sessions_of_their_own_named_after_their_parent(
     assert (report.messages, report.changed, report.refused) == (6, 0, [])
     assert texts(memory, ORIGINAL) == ["Find frogs", "Three coins match"]
     assert texts(memory, f"{ORIGINAL}/agent-d4e5f6") == ["Helper task of d4e5f6", "Done by d4e5f6"]
-    again = memory.transcripts.import_sessions([tmp_path / "in"])
-    assert (again.messages, again.changed, again.present) == (0, 0, 6)
+    packed = Path(make_archive(str(tmp_path / "packed"), "zip", tmp_path / "in"))
+    for same in (tmp_path / "in", packed):
+        again = memory.transcripts.import_sessions([same])
+        assert (again.messages, again.changed, again.present) == (0, 0, 6)
 
 
 def test_a_forked_session_is_another_one_than_its_original(memory: Memory, tmp_path: Path) -> None:
