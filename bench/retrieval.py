@@ -106,10 +106,19 @@ def documents(memory: Memory) -> None:
         for name, order in ORDERS.items():
             ranks = [_rank(order(hits), phrase) for phrase, hits in chosen]
             print(_line(name, ranks))
-    unrelated = [question for content, _, question in table(SETS[0]) if question and not content]
-    answers_of = [memory.documents.search(question, n=5) for question in unrelated]
-    false = sum(any("near_miss" not in hit for hit in hits) for hits in answers_of)
-    print(f"{false} of {len(unrelated)} unrelated questions have an answer")
+    for name in SETS:
+        unrelated = [question for content, _, question in table(name) if question and not content]
+        answered = sum(any(hit.answers for hit in fusion.best(entries, one, n=5)) for one in unrelated)
+        print(f"{answered} of {len(unrelated)} unrelated questions of {name} have a passage")
+    for name, asked in (("over all", answers), ("within its document", within)):
+        first = [
+            [hit.answers for hit in hits[:5] if phrase in _plain(hit.row["content"])]
+            for phrase, hits in asked
+        ]
+        refused = sum(bool(own) and not any(own) for own in first)
+        print(
+            f"{refused} of {sum(map(bool, first))} questions {name} lose their passage among the first five"
+        )
 
 
 def memories(memory: Memory, name: str) -> None:

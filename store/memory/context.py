@@ -352,8 +352,7 @@ def _hits(
         good = [
             hit
             for hit in found
-            if hit.row["id"] in pinned
-            or (hit.answers(entries.least) and relevance(hit.cosine or 0.0) >= least)
+            if hit.row["id"] in pinned or (hit.answers and relevance(hit.cosine or 0.0) >= least)
         ]
         hits = good[: number + len(pinned)]
     never = len(entries.never_recalled(where))

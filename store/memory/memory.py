@@ -215,9 +215,7 @@ class Memory(OpenedMemory):
         pool = max(limit * _POOL, limit + filters.near_misses)
         hits = best(entries, query, n=pool, where=where)
         found = [
-            hit
-            for hit in hits
-            if hit.answers(entries.least) and (least is None or relevance(hit.cosine or 0.0) >= least)
+            hit for hit in hits if hit.answers and (least is None or relevance(hit.cosine or 0.0) >= least)
         ]
         near = [hit for hit in hits if hit not in found][: filters.near_misses]
         if filters.mmr is not None:

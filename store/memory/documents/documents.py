@@ -376,7 +376,7 @@ class Documents:
         fusion.log_retrieval(self.entries, question, found, scope="", n=n, where=where)
         return [
             {**passage(hit.row), "score": hit.score, **hit.parts()}
-            | ({} if hit.answers(self.entries.least) else {"near_miss": True})
+            | ({} if hit.answers else {"near_miss": True})
             for hit in found
         ]
 

@@ -19,7 +19,7 @@ KIND = MemoryKind(
     siblings=("protocol", "source"),
     sequence=("chunk_index", "span_start"),  # the halves of a split passage have one number
     has_token_states=True,
-    least=0.35,  # docs/memory.md has what it refuses
+    least=0.35,  # where late interaction does not tell (docs/memory.md)
 )
 
 

@@ -9,6 +9,9 @@ of the question, in its context, is compared with each word of the entry. An ent
 over the question's tokens, of the highest cosine to one of the entry's (source: Khattab and Zaharia 2020),
 with the last layer's states of the same model that makes the vectors. States are stored at 4 bits a number
 with the entries and computed for those that have none; triggers delete them with their text.
+
+Whether an entry answers at all, in kinds with a floor, is its closeness and a quarter of how close the
+question's strangest token comes to any entry, against what the best of so many unrelated entries reaches.
 """
 
 import contextlib
@@ -37,6 +40,9 @@ from store.progress import batches
 WEIGHT = 0.25
 POOL = 50  # entries ranked by each part, at least
 FIRST = 30  # entries that are ordered; the right one is among the first 20 as often
+# The floor of late interaction, of n entries: the highest of n normal values is about their deviation times
+# √(2 ln n) above their mean. Measured: docs/memory.md.
+_STRANGEST, _MEAN, _DEVIATION, _FEW = 0.25, 0.283, 0.06, 5
 _BATCH = 64  # entries whose states are computed and stored together
 _STEPS = 7  # on either side of 0: a number has 4 bits
 
@@ -54,14 +60,11 @@ class EntryHit:
     found: tuple[str, ...]  # the question's telling words that are in it
     telling: int  # how many telling words the question has
     late_interaction: float | None = None  # −1 to 1, where it decided the place
+    answers: bool = True  # whether it fits enough to answer; while the model is away, nothing tells
     is_alone: bool = False  # it has a word of the question that no other entry has; only for memories
     is_common: bool = (
         False  # of several telling words it has a single one, and that is a common word; as well
     )
-
-    def answers(self, least: float) -> bool:
-        """Whether it may answer the question at all; while the model is away, nothing tells."""
-        return self.cosine is None or self.score >= least
 
     def parts(self) -> dict[str, Any]:
         """What gave the hit its place, for an answer in JSON."""
@@ -104,10 +107,13 @@ def best_with(
         cosines |= entries.cosines(vector, words.keys() - cosines)
     rows = entries.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
     hits = fused(rows, entries.kind, question, cosines=cosines, words=words)
-    return (hits if vector is None else _compared_by_token(entries, question, hits))[:n]
+    if vector is not None:
+        hits = [replace(hit, answers=hit.cosine is None or hit.score >= entries.least) for hit in hits]
+        hits = _compared_by_token(entries, question, hits, where)
+    return hits[:n]
 
 
-def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit]) -> list[EntryHit]:
+def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit], where: Where) -> list[EntryHit]:
     """The first ordered by late interaction, where kind and model have it and it reads the language."""
     model = entries.embedder
     if (
@@ -124,7 +130,12 @@ def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit]) ->
     states = stored_states(entries.database, [*texts], model.name)
     lacking = [id for id in texts if id not in states]
     states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
-    return ordered(hits, model.embed_tokens([question])[0], states)
+    asked = model.embed_tokens([question])[0]
+    if not len(asked):
+        return hits
+    count = max(entries.count(where=where), _FEW)
+    floor = _MEAN + _DEVIATION * math.sqrt(2 * math.log(count)) if entries.least else -1.0
+    return ordered(hits, asked, states, floor=floor)
 
 
 def add_token_states(entries: Entries, ids: Sequence[str]) -> None:
@@ -303,11 +314,11 @@ def unpacked(stored: bytes, dimensions: int) -> States:
     return unit(steps - (_STEPS + 1))
 
 
-def closeness(question: States, entry: States) -> float:
-    """The mean of the best cosines: from -1 to 1, 0 if one of them has no tokens."""
-    if not len(question) or not len(entry):
-        return 0.0
-    return float((question @ entry.T).max(axis=1).mean())
+def closest(question: States, entry: States) -> Vector:
+    """(tokens,): each of the question's tokens' highest cosine to one of the entry's; 0 if it has none."""
+    if not len(entry):
+        return np.zeros(len(question), np.float32)
+    return np.asarray((question @ entry.T).max(axis=1), np.float32)
 
 
 def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[str, States]:
@@ -319,15 +330,22 @@ def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[st
     return {row["id"]: unpacked(row["states"], row["dimensions"]) for row in rows}
 
 
-def ordered(hits: Sequence[EntryHit], question: States, states: Mapping[str, States]) -> list[EntryHit]:
+def ordered(
+    hits: Sequence[EntryHit], question: States, states: Mapping[str, States], *, floor: float
+) -> list[EntryHit]:
     """The first hits by their closeness, then the others, none with a higher score than the last of them."""
-    first = []
-    for hit in hits[:FIRST]:
-        close = closeness(question, states[hit.row["id"]])
-        first.append(replace(hit, score=close, late_interaction=close))
+    near = [closest(question, states[hit.row["id"]]) for hit in hits[:FIRST]]
+    if near:
+        floor -= _STRANGEST * float(np.max(near, axis=0).min())
+    closeness = [float(own.mean()) for own in near]
+    first = [
+        replace(hit, score=close, late_interaction=close)
+        for hit, close in zip(hits[:FIRST], closeness, strict=True)
+    ]
     first.sort(key=lambda hit: (-hit.score, hit.row["id"]))
     least = first[-1].score if first else 0.0
-    return first + [replace(hit, score=min(hit.score, least)) for hit in hits[FIRST:]]
+    others = [replace(hit, score=min(hit.score, least)) for hit in hits[FIRST:]]
+    return [replace(hit, answers=hit.score >= floor) for hit in first + others]
 
 
 def diverse_order(

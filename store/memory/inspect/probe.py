@@ -38,7 +38,7 @@ from store.settings import settings
 KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
 _POOL = 4  # times as many entries are compared for diversity
-_STRONG = 0.35  # of meaning by MEASURED and words; so much answers a question to papers (docs/memory.md)
+_STRONG = 0.35  # of meaning by MEASURED and words
 _STRONG_DEVIATIONS = 2.0  # for models whose cosines were not measured
 
 
@@ -207,7 +207,7 @@ def probe(
         if id not in never:
             kept_out = limits.kept_out(
                 passes=id in passing, score=score, length=partial(length, id),
-                answers=hits[id].answers(entries.least) if id in hits else not entries.least,
+                answers=hits[id].answers if id in hits else not entries.least,
             )  # fmt: skip
         misses += bool(kept_out)
         if not kept_out or misses <= near:

@@ -10,7 +10,7 @@ import pytest
 from store.embedding import open_embedder
 from store.embedding.protocol import unit
 from store.errors import ModelUnavailable
-from store.memory.engine.fusion import WEIGHT, best, closeness, mmr_ranking, packed, unpacked
+from store.memory.engine.fusion import WEIGHT, EntryHit, best, closest, mmr_ranking, ordered, packed, unpacked
 from store.memory.engine.inputs import InvalidInput
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
@@ -200,11 +200,22 @@ def real(tmp_path: Path) -> Memory:
         yield memory
 
 
-def test_closeness_is_the_mean_of_each_tokens_best_match() -> None:
+def test_each_token_of_a_question_has_its_best_match_in_an_entry() -> None:
     question = np.array([[1, 0], [0, 1]], np.float32)
     entry = np.array([[0.6, 0.8], [1, 0]], np.float32)
-    assert closeness(question, entry) == pytest.approx((1 + 0.8) / 2)
-    assert closeness(question, entry[:0]) == 0
+    assert closest(question, entry).tolist() == pytest.approx([1, 0.8])
+    assert closest(question, entry[:0]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("entry", "answers"), [([[0.6, 0.6]], True), ([[1, 0.2]], False)])
+def test_a_word_that_is_close_to_nothing_counts_against_an_answer(
+    entry: list[list[float]], answers: bool
+) -> None:
+    hit = EntryHit({"id": "a"}, 0, 0, 0, (), 0)
+    states = {"a": np.array(entry, np.float32)}
+    (found,) = ordered([hit], np.eye(2, dtype=np.float32), states, floor=0.7)
+    assert found.score == pytest.approx(0.6)
+    assert found.answers is answers
 
 
 def test_states_are_stored_at_four_bits_a_number() -> None:
