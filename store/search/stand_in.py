@@ -1,7 +1,7 @@
 """Coins whose captions say nothing, and whose pictures stand in for them (the formula: ranking.py).
 
 A line of a caption says nothing if all its words are the coin's own name and ticker, numbers, function words
-and words of silent_words.txt, or if the library has the same sentence for many coins.
+and words of silent_words.txt, or if the library has the same sentence or phrase for many coins.
 """
 
 import re
@@ -27,9 +27,9 @@ _READ = 5_000  # coins whose captions are read in any case; of more, so many tel
 _WORTH = 100  # … which it is if one of so many says nothing
 _FEW_CHANGED = 500
 _GROWN = 10  # the stock sentences are counted again when the library is a tenth larger or smaller
-_SENTENCE = 4  # words that make a sentence, which few coins share; "a frog" is a label, which many may
+_SENTENCE = 4  # words that make a sentence, which few coins share; "a frog" is a label, which more may
 _SHARE_SENTENCE, _LEAST_SENTENCE = 50, 5  # one of so many coins, and so many: a stock sentence
-_SHARE_LABEL, _LEAST_LABEL = 2, 10
+_SHARE_LABEL, _LEAST_LABEL = 10, 10  # who asks for the label still finds it first: docs/models.md
 _WORD = re.compile(r"\w+")
 
 _Key = tuple[bool, *tuple[str, ...]]  # whether the line is a sentence, and its telling words
@@ -134,7 +134,7 @@ def _telling(text: str) -> set[str]:
 
 
 def _stock(lines: Iterable[list[_Key]]) -> frozenset[_Key]:
-    """Sentences that the captions of many coins share."""
+    """Sentences and phrases that the captions of many coins share."""
     every = [set(own) for own in lines]
     counted = Counter(key for own in every for key in own)
     return frozenset(key for key, count in counted.items() if count >= _usual(key, len(every)))

@@ -203,10 +203,15 @@ def test_the_same_sentence_for_many_coins_says_nothing(library: Library, silent:
     assert address(0) not in silent.current()
 
 
-def test_a_label_that_many_coins_share_says_something(library: Library, silent: SilentCaptions) -> None:
-    for number in range(8):
-        caption(library, number, "a frog")
+def test_a_label_that_some_coins_share_says_something_until_a_tenth_have_it(
+    library: Library, silent: SilentCaptions
+) -> None:
+    library.promote(approved_with_caption(library, *range(8, 12)))
+    for number in range(12):
+        caption(library, number, "to the moon" if number < 9 else f"a red fox {chr(97 + number)}x")
     assert silent.current() == frozenset()
+    caption(library, 9, "to the moon")
+    assert SilentCaptions(library.catalog).current() == {address(number) for number in range(10)}
 
 
 def test_a_change_is_seen_and_else_the_answer_is_the_same_object(
