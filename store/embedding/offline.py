@@ -319,7 +319,7 @@ class _VisionParts:
     usual: Matrix  # (384,) the direction of the mean class
     examples: Matrix  # (2048, 384) looks of clip art
     labels: Matrix  # (2048, 384) what each example adds to the label of what looks like it
-    drawn: Matrix  # (385,) what parts the looks of clip art from those of photographs, and the boundary
+    kinds: Matrix  # (3, 385) what parts the looks of photographs, clip art and logos, and the boundaries
 
 
 class Vision:
@@ -371,12 +371,14 @@ class Vision:
         """The meaning, of what looks like clip art with the label that it would have.
 
         A label differs from picture to picture more than a mixture of classes does, which has much of the
-        mean class; without that, drawings would come first for any single word.
+        mean class; without that, drawings would come first for any single word. Signs of logos have no label.
         """
         parts = self._parts.get()
         labels = unit(alike(looks, parts.examples) @ parts.labels)
-        is_drawn = 1 / (1 + np.exp(-looks @ parts.drawn[:-1] - parts.drawn[-1]))[:, np.newaxis]
-        return unit(np.asarray(meaning + is_drawn * (labels + USUAL * parts.usual), np.float32))
+        scores = np.exp(looks @ parts.kinds[:, :-1].T + parts.kinds[:, -1])
+        photograph, clip_art, _ = (scores / scores.sum(axis=1, keepdims=True)).T[:, :, np.newaxis]
+        usual = (1 - photograph) * USUAL * parts.usual
+        return unit(np.asarray(meaning + clip_art * labels + usual, np.float32))
 
     def _looks(self, features: Matrix) -> Matrix:
         parts = self._parts.get()
@@ -386,7 +388,7 @@ class Vision:
 def _load_vision() -> _VisionParts:
     classes, colours, centre, projection = _matrices(HEADS, "classes", "colours", "centre", "projection")
     usual = unit(classes.mean(axis=0, keepdims=True))[0]
-    clip_art = _matrices(CLIP_ART, "examples", "labels", "drawn")
+    clip_art = _matrices(CLIP_ART, "examples", "labels", "kinds")
     return _VisionParts(open_session(NETWORK), classes, colours, centre, projection, usual, *clip_art)
 
 
