@@ -16,7 +16,7 @@ from store.cli import main
 from store.cli.call import print_plainly
 from store.cli.terminal import Terminal
 from store.progress import Progress
-from tests.store.cli.program import KEPT, PENDING, Run
+from tests.store.cli.program import APPROVED, KEPT, PENDING, Run
 from tests.store.conftest import address, coin, picture
 
 
@@ -30,6 +30,17 @@ def test_a_mistyped_root_creates_no_library(run: Run, tmp_path: Path) -> None:
 def test_reading_says_that_there_is_no_library(run: Run, tmp_path: Path) -> None:
     done = run("list", "--root", tmp_path / "rse")
     assert f"there is no library in {tmp_path / 'rse'}" in done.stderr
+
+
+@pytest.mark.parametrize("verb", [["list"], ["history"], ["search", "dog"]])
+def test_reading_without_a_library_returns_and_creates_nothing(
+    run: Run, tmp_path: Path, verb: list[str]
+) -> None:
+    done = run(*verb, "--json")
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert (answer["hits"] if isinstance(answer, dict) else answer) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("verb", ["list", "demo", "index", "run"])
@@ -94,6 +105,12 @@ def test_root_is_accepted_before_and_after_the_command(run: Run, root: Path, tmp
     assert len(json.loads(run("--root", root, "list", "--json", **elsewhere).stdout)) == 5
     assert len(json.loads(run("list", "--root", root, "--json", **elsewhere).stdout)) == 5
     assert json.loads(run("list", "--json", **elsewhere).stdout) == []
+
+
+def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None:
+    assert APPROVED.startswith("0x")
+    shown = run("show", f"0x{APPROVED[2:].upper()}", "--json")
+    assert json.loads(shown.stdout)["token_address"] == APPROVED
 
 
 def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(

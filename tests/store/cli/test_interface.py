@@ -21,11 +21,13 @@ ADDRESSES = {
     "PENDING": PENDING, "APPROVED": APPROVED, "CAPTIONED": CAPTIONED, "KEPT": KEPT, "ALSO_KEPT": ALSO_KEPT,
     "NOWHERE": NOWHERE, "COIN10": address(10), "COIN11": address(11), "COIN12": address(12),
 }  # fmt: skip
+NAME = re.compile(rf"\b({'|'.join(ADDRESSES)})\b")
 VARYING = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?", "<time>"),
     (r'"(\w*at|began|seen|expires)": \d{9,}(\.\d+)?', r'"\1": <time>'),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b", "<id>"),
     (r"\bmem_\d+\b", "<id>"),
+    (r'"id": \d+|"decision": "\w+"', '"…": <id>'),
     (r"\d+\.\d{2,}(e-\d+)?|\d+\.\d(?= %)", "<number>"),
     (r"process \d+", "process <number>"),
     (r"[\d,]+ (bytes|seconds)", r"<number> \1"),
@@ -48,7 +50,7 @@ def test_commands_answer_as_written(run: Run, tmp_path: Path) -> None:
 
 def shown(command: str, run: Run, folder: Path) -> str:
     """The command as a block of the transcript."""
-    done = run(*[ADDRESSES.get(word, word) for word in shlex.split(command)])
+    done = run(*[NAME.sub(lambda name: ADDRESSES[name[0]], word) for word in shlex.split(command)])
     messages = done.stderr
     if "sage:" in messages:  # the words around our own are the parser's
         messages = own_words(messages)

@@ -3,17 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from store.runtime import open_library
 from tests.store.cli.program import PENDING, Run, tier
 from tests.store.faulty_disk import not_writable
-
-
-@pytest.mark.parametrize("action", ["cancel", "resume", "retry"])
-def test_an_unknown_job_is_named(run: Run, root: Path, action: str) -> None:
-    done = run("jobs", action, "99")
-    assert (done.returncode, done.stderr) == (1, "jobs: there is no job 99; `jobs` lists those there are\n")
 
 
 def test_only_a_job_that_has_not_ended_can_be_cancelled(run: Run, root: Path) -> None:

@@ -14,11 +14,6 @@ from tests.store.cli.program import CAPTIONED, KEPT, PENDING, Run, caption, tier
 from tests.store.invariants import chroma_agrees_with_the_sidecars
 
 
-def test_doctor_exits_with_0_when_all_is_well(run: Run, root: Path) -> None:
-    done = run("doctor", "--json")
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"well": True, "findings": []})
-
-
 def test_doctor_exits_with_1_and_names_the_problem(run: Run, root: Path) -> None:
     Layout(root).image("library", KEPT).unlink()
     done = run("doctor", "--json")
@@ -103,17 +98,6 @@ def test_doctor_repairs_a_damaged_catalog_and_a_missing_sidecar(run: Run, root: 
     assert run("doctor").returncode == 0
 
 
-def test_model_prints_the_active_model(run: Run, root: Path) -> None:
-    assert run("model").stdout == "offline\n"
-
-
-def test_an_unknown_model_changes_nothing(run: Run, root: Path) -> None:
-    done = run("model", "crystal-ball")
-    assert done.returncode == 1
-    assert "crystal-ball" in done.stderr
-    assert run("model").stdout == "offline\n"
-
-
 def test_a_backup_can_be_restored(run: Run, root: Path) -> None:
     before = json.loads(run("list", "--json").stdout)
     assert run("backup", "copy").returncode == 0
@@ -133,26 +117,6 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
     assert done.returncode == 1
     assert f"refused memecoins/rag_db/metadata/{KEPT}.json" in done.stderr
     assert tier(root, KEPT) == "library"
-
-
-def test_a_file_is_no_backup(run: Run, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    done = run("restore-backup", tmp_path / "file")
-    message = f"restore-backup: {tmp_path / 'file'} is no backup: it has no manifest.json\n"
-    assert (done.returncode, done.stderr) == (1, message)
-
-
-def test_a_backup_that_the_system_refuses_names_no_hidden_folder(
-    run: Run, root: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
-    place = tmp_path / "file" / "copy"
-    done = run("backup", place)
-    assert (done.returncode, done.stderr) == (1, f"backup: no backup was made in {place}: Not a directory\n")
-
-
-def test_removing_a_password_that_there_is_not_says_so(run: Run, root: Path) -> None:
-    assert run("password", "--remove").stderr == "there was no password\n"
 
 
 def test_forget_vectors_requires_yes_and_is_recorded_in_the_history(run: Run, root: Path) -> None:

@@ -92,17 +92,6 @@ def test_a_failed_job_is_listed_and_can_be_resumed(model: LanguageModelServer, a
     assert ask("jobs", "retry", str(job["id"])).returncode == 1
 
 
-def test_a_prompt_can_be_shown_and_set_and_has_versions(run: Run, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("Describe {name}.")
-    assert run("prompts", "short", "--set", str(tmp_path / "mine.txt")).returncode == 0
-    (tmp_path / "mine.txt").write_text("Describe {name} well.")
-    run("prompts", "short", "--set", str(tmp_path / "mine.txt"))
-    assert run("prompts", "short").stdout == "Describe {name} well.\n"
-    assert run("prompts", "short", "--version", "1").stdout == "Describe {name}.\n"
-    assert [one["name"] for one in json.loads(run("prompts", "--json").stdout)] == ["caption", "short"]
-    assert run("prompts", "nowhere").returncode == 1
-
-
 def test_exported_captions_can_be_previewed_and_imported(run: Run, root: Path, tmp_path: Path) -> None:
     assert run("export", tmp_path / "out.zip", "--format", "csv", "--only", CAPTIONED).returncode == 0
     run("caption", CAPTIONED, "--entity", "something else")
@@ -123,15 +112,6 @@ def test_an_import_that_holds_no_captions_is_refused(run: Run, root: Path, tmp_p
         done = run("import-captions", path)
         assert done.returncode == 1
         assert f"refused {path}: it has no captions" in done.stderr
-    assert "refused /dev/null: it is a device or a pipe" in run("import-captions", "/dev/null").stderr
-
-
-def test_prompts_that_there_are_not_are_named_without_a_path(run: Run, root: Path) -> None:
-    done = run("prompts", "nope")
-    assert (done.returncode, done.stderr) == (1, "prompts: there is no prompt 'nope'; choose from: caption\n")
-    done = run("prompts", "caption", "--set", "/dev/null")
-    message = "prompts: /dev/null cannot be read: it is a device or a pipe, not a file\n"
-    assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_the_estimate_counts_one_coin(ask: Run, root: Path) -> None:

@@ -15,15 +15,6 @@ pytestmark = pytest.mark.usefixtures("root")
 DOGS = ("rules", "add", "Dogs", "--do", "reject", "--when", "tag:dog", "--reason", "dogs")
 
 
-def test_a_rule_is_saved_listed_and_deleted(run: Run) -> None:
-    saved = run(*DOGS, "--actor", "ann")
-    assert saved.stdout == "Dogs: If “tag:dog” finds a coin, reject it as “dogs”.\n"
-    (listed,) = json.loads(run("rules", "list", "--json").stdout)
-    assert (listed["name"], listed["saved_by"], listed["level"]) == ("Dogs", "ann", "shown")
-    assert "is deleted" in run("rules", "delete", "Dogs").stderr
-    assert json.loads(run("rules", "list", "--json").stdout) == []
-
-
 def test_a_run_decides_and_is_undone_by_one_undo(run: Run, tmp_path: Path) -> None:
     run(*DOGS)
     shown = run("rules", "run", "Dogs")
@@ -38,18 +29,6 @@ def test_a_run_decides_and_is_undone_by_one_undo(run: Run, tmp_path: Path) -> No
         assert reader.get(PENDING).tier == "pending"
     assert run("rules", "run", "Dogs").returncode == 0
     assert "means no coin now" in run("rules", "run", "Dogs").stderr
-
-
-def test_a_preview_says_what_a_rule_would_do_and_would_have_done(run: Run) -> None:
-    run(*DOGS)
-    lines = run("rules", "preview", "Dogs").stdout.splitlines()
-    assert lines[1:3] == ["now: 1 coin", f"{PENDING} Coin 0"]
-    assert lines[3] == (
-        "In the last 90 days it would have settled 4 of 4 decisions: 0 as people did, 4 otherwise (0.0%)."
-    )
-    found = json.loads(run("rules", "preview", "Dogs", "--json").stdout)
-    assert [one["token_address"] for one in found["now"]] == [PENDING]
-    assert (found["decisions"], found["agreement"], len(found["contradictions"])) == (4, 0.0, 4)
 
 
 def test_a_preview_says_what_the_kept_coins_would_get(run: Run, tmp_path: Path) -> None:
@@ -75,14 +54,6 @@ def test_rules_leave_and_come_back_as_yaml(run: Run, tmp_path: Path) -> None:
     assert "rule 2 of the file: rule 'Wrong': do: 'burn' is none of" in done.stderr
     file.write_text("[]")
     assert "it has no list `rules:`" in run("rules", "import", str(file)).stderr
-
-
-def test_what_cannot_be_a_rule_is_refused(run: Run) -> None:
-    refused = run("rules", "add", "All", "--do", "approve")
-    assert refused.returncode == 1
-    assert "without a filter it would mean all" in refused.stderr
-    assert "there is no rule 'X'" in run("rules", "preview", "X").stderr
-    assert run("rules", "add", "All", "--do", "burn").returncode == 2
 
 
 def test_a_coin_is_told_by_its_address_its_name_and_its_picture(run: Run, tmp_path: Path) -> None:
@@ -114,11 +85,3 @@ def test_a_published_folder_is_verified_without_a_library(run: Run, tmp_path: Pa
     assert wrong.returncode == 1
     assert json.loads(wrong.stdout)["faults"] == ["tokenlist.json was changed after it was signed"]
     assert run("publish", str(folder), "colour:red").returncode == 2
-
-
-def test_waves_are_listed_and_a_wave_that_is_not_there_is_refused(run: Run) -> None:
-    assert json.loads(run("waves", "--json").stdout) == []
-    assert "no wave waits for review" in run("waves").stderr
-    refused = run("waves", "--reject", PENDING)
-    assert refused.returncode == 2
-    assert f"no wave like {PENDING} waits; `waves` lists them" in refused.stderr

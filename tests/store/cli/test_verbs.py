@@ -53,22 +53,6 @@ def test_three_verbs_have_a_second_name(alias: str, verb: str) -> None:
     assert f"| `{alias}` | `{verb}` |" in rows
 
 
-@pytest.mark.parametrize(
-    ("wrong", "most"),
-    [
-        (["undo", "9" * 20], "999,999,999"),
-        (["history", "--limit", "9" * 5000], "999,999,999"),
-        (["search", "dog", "--top", "0"], "10,000"),
-        (["run", "--port", "99999"], "65,535"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_a_number_out_of_range_is_answered_with_the_range(run: Run, wrong: list[str], most: str) -> None:
-    message = run(*wrong).stderr.splitlines()[-1]
-    assert message.endswith(f"is not a whole number from 1 to {most}")
-    assert len(message) < 150
-
-
 def test_every_command_and_flag_is_documented() -> None:
     text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
     for name, verb in verbs():
