@@ -64,19 +64,6 @@ def panel(page: Page, server: Server, number: int) -> Locator:
     return found
 
 
-def test_with_too_few_decisions_it_says_how_many_are_missing(
-    page: Page, serve: Callable[..., Server], tmp_path: Path
-) -> None:
-    server = serve(filled_library(tmp_path / "res", lambda library: library.add([with_one_picture(1)])))
-    visit(page, server, "review?view=Co-pilot", title="Review")
-    missing = "200 more decisions and 20 more approved coins and 20 more rejected coins"
-    expect(page.get_by_text(f"Too few decisions to learn from: {missing}")).to_be_visible()
-    page.get_by_role("button", name="Turn on").click()
-    expect(page.get_by_role("heading", name=f"Too few decisions to learn from: {missing}")).to_be_visible()
-    page.get_by_role("button", name="Turn off").click()
-    expect(page.get_by_role("button", name="Turn on")).to_be_visible()
-
-
 def test_in_its_first_week_it_watches_and_says_nothing_next_to_coins(
     page: Page, serve: Callable[..., Server], tmp_path: Path
 ) -> None:

@@ -1,11 +1,8 @@
 """The page Activity: its decisions, by link and by person, and removed searches."""
 
-import pytest
-
 from components.shell.page.undo import undone_text
 from store.library import Library
 from store.search.query import SavedSearch
-from store.settings import settings
 from tests.browser.coins import COINS, PENDING
 from tests.pages.conftest import opened, send, words
 
@@ -54,23 +51,6 @@ def test_an_undo_counts_only_the_coins_that_it_changed(library: Library) -> None
     library.restore([PENDING.address])
     (toast,) = send(opened("activity"), f"take-back-{second}").toast
     assert toast.value == "Nothing had to be changed."
-
-
-def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings(), "presenter", True)
-    library.reject([PENDING.address], actor="bob@x.org")
-    app = opened("activity")
-    assert "bob@x" not in words(app).replace("\\", "")
-    assert "Reviewer" in words(app)
-    [people] = [box for box in app.selectbox if box.label == "Who"]
-    assert not any("bob" in option for option in people.options)
-
-
-def test_a_link_shows_one_persons_decisions(library: Library) -> None:
-    library.reject([PENDING.address], actor="bob")
-    message = words(opened("activity", history_who="bob", history_what="reject"))
-    assert "1 decision" in message
-    assert "Promoted" not in message
 
 
 def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: Library) -> None:

@@ -99,7 +99,9 @@ def test_a_query_without_results_causes_no_error(library: Library, query: str) -
     assert not opened("search?view=Use as prompt", **{name: value}).code
 
 
-def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generated_coin_stays_on_the_page_until_it_is_saved_with_its_drawn_picture(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     message = {
         "name": "Rain Frog",
         "ticker": "RAIN",
@@ -116,27 +118,13 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
     finish_jobs()
     app = opened("search?view=Use as prompt")
     assert "drawn by openai/any-image" in words(app).replace("\\", "")
+    assert "Rain Frog · RAIN" in words(app)
     send(app, f"invented-save-{library.jobs.all()[0].id}")
+    assert "Rain Frog · RAIN" not in words(opened("search?view=Use as prompt")), "it waits no longer"
     (saved,) = (one for one in library.find(Filter(tier="pending")) if one.name == "Rain Frog")
     assert library.picture(saved.address).read_bytes() == normalise(picture(9))
     assert saved.tags == ["rain"]
     assert saved.sidecar["generated"]["image_model"] == "openai/any-image"
-
-
-def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    message = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
-    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(message)]))
-    monkeypatch.setattr(context, "is_warm", lambda: True)
-    press(opened("search?view=Use as prompt", q=FROG.entity, gen_model="openai/any"), "Generate")
-    finish_jobs()
-    app = opened("search?view=Use as prompt")
-    assert "Rain Frog · RAIN" in words(app)
-    job = library.jobs.all()[0]
-    send(app, f"invented-save-{job.id}")
-    assert "Rain Frog" in {record.name for record in library.find(Filter(tier="pending"))}
-    assert "Rain Frog · RAIN" not in words(opened("search?view=Use as prompt"))
 
 
 def test_an_answer_without_a_coin_is_shown_and_can_be_discarded(

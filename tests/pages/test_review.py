@@ -52,6 +52,9 @@ def read(app: AppTest) -> str:
 def test_a_rule_is_written_previewed_saved_and_run(library: Library) -> None:
     app = opened("review", view="Rules")
     assert "Name it and say which coins it means" in words(app)
+    next(button for button in app.button if "dup:exact" in button.label).click()
+    assert "Younger twins" in [field.value for field in rerun(app).text_input]
+    app = opened("review", view="Rules")
     fields = {field.label: field for field in app.text_input}
     fields["Name"].set_value("Fish")
     fields["If this finds a coin"].set_value("name:fish")

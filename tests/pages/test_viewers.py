@@ -1,6 +1,7 @@
 """Viewers see everything and cannot change anything."""
 
 import errno
+from functools import partial
 
 import pytest
 from filelock import FileLock
@@ -9,7 +10,7 @@ from components.search.box import EXAMPLES
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import DOG, UNCAPTIONED
-from tests.pages.conftest import opened, words
+from tests.pages.conftest import opened, sendable, words
 from tests.pages.test_browse import shown
 from tests.pages.test_pages import TITLES
 
@@ -20,6 +21,7 @@ REASONS: dict[str, tuple[str, object]] = {
     "a viewer": ("viewers", "Tester"),
     "a read-only library": ("read_only", True),
     "not among the curators": ("curators", "ann@x.org"),
+    "another program writes": ("", None),
 }
 # All pages for one reason; of the others, the page with most to decide: what pages ask has one answer.
 CASES = [*((name, "a viewer") for name in TITLES), *(("approved", reason) for reason in REASONS)]
@@ -29,7 +31,11 @@ CASES = [*((name, "a viewer") for name in TITLES), *(("approved", reason) for re
 def read_only_library(
     request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> Library:
-    monkeypatch.setattr(settings(), *REASONS[request.param])
+    name, value = REASONS[request.param]
+    if name:
+        monkeypatch.setattr(settings(), name, value)
+    else:
+        monkeypatch.setattr("tests.pages.test_viewers.opened", partial(opened, reading_only=True))
     return library
 
 
@@ -42,9 +48,14 @@ def test_no_page_shows_a_button_that_would_change_anything(name: str, read_only_
     assert "reading only" in words(app)
     shown = {button.label for button in app.button if not button.disabled}
     assert shown <= HARMLESS, shown
+    assert sendable() == []
 
 
-@pytest.mark.parametrize("address", [DOG.address, UNCAPTIONED.address])
+@pytest.mark.parametrize(
+    ("address", "read_only_library"),
+    [(DOG.address, "a viewer"), (UNCAPTIONED.address, "another program writes")],
+    indirect=["read_only_library"],
+)
 def test_captions_can_be_read_but_not_written(address: str, read_only_library: Library) -> None:
     app = opened("captions", address=address)
     assert {button.label for button in app.button if not button.disabled} <= HARMLESS

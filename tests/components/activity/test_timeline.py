@@ -4,17 +4,14 @@ import csv
 import io
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from components.activity import timeline
 from components.memory import open_memory
 from store.catalog.history import AuditFilter
 from store.library import Library
 from store.memory.memory import Memory
 from store.reading import audit
-from store.settings import settings
 from tests.browser.coins import PENDING, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, words
+from tests.pages.conftest import finish_jobs, opened, rerun, send, words
 
 
 def test_a_decision_of_somebody_else_can_be_undone(library: Library) -> None:
@@ -86,20 +83,6 @@ def test_texts_and_coins_are_taken_back_to_one_moment(library: Library, empty_me
 def _csv(library: Library, filter: AuditFilter) -> str:
     memory = open_memory.existing(library)
     return audit.as_csv(library, filter, others=timeline.csv_lines(memory, filter))
-
-
-def test_all_decisions_since_a_date_can_be_undone(library: Library) -> None:
-    app = opened("activity")
-    app.date_input(key="history-since-day").set_value(datetime.now(UTC).date() - timedelta(days=1))
-    rerun(app)
-    send(app, "undo-since")
-    assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 6}
-
-
-def test_a_viewer_cannot_undo(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings(), "read_only", True)
-    assert not opened("activity").button
-    assert sendable() == []
 
 
 def test_a_library_without_decisions_says_so(empty: Library) -> None:

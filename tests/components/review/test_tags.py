@@ -8,7 +8,7 @@ from store.catalog.filters import Filter
 from store.errors import InvalidRecord
 from store.library import Library
 from store.tasks import tags as tags_task
-from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, words
+from tests.pages.conftest import finish_jobs, opened, rerun, send, words
 
 
 def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
@@ -19,12 +19,6 @@ def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
     finish_jobs()
     assert tags_task.straying(library, library.taxonomy) == []
     assert "do not follow" not in words(rerun(app))
-
-
-def test_a_viewer_sees_tags_and_taxonomy_but_cannot_change_them(library: Library) -> None:
-    app = opened("settings", section="Tags", reading_only=True)
-    assert sendable() == []
-    assert len(app.dataframe) == 1
 
 
 def edited(library: Library, **state: object) -> tags.Changes:
