@@ -1,7 +1,6 @@
 """The filter line does the same as the controls and accepts any text."""
 
 import time
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 import pytest
@@ -14,9 +13,7 @@ from store.catalog.words import LANGUAGES
 from store.library import Library
 from store.reading.statistics import rejection_reasons
 from store.records import CAPTION_FACETS
-from store.runtime import open_library
 from tests.store.conftest import address, coin
-from tests.store.hashed import Hashed
 
 LABELS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Z", "C"], exclude_characters='"'),
@@ -57,28 +54,6 @@ def test_every_filter_can_be_formatted_and_parsed_again(filter: Filter) -> None:
     line = parsed(written(filter))
     assert line.filter == filter
     assert not line.faults
-
-
-@given(
-    st.text(max_size=80)
-    | st.lists(st.sampled_from(["tag:", "-", '"', " ", "before:", "2025-13", "x"])).map("".join)
-)
-def test_no_input_raises_an_error(text: str) -> None:
-    line = parsed(text, base=Filter(tier="pending"))
-    assert line.filter.tier == "pending"
-
-
-@pytest.mark.usefixtures("without_chroma")
-@given(text=st.text(max_size=40))
-def test_any_input_can_filter_a_library(shared: Library, text: str) -> None:
-    assert shared.count(parsed(text).filter) >= 0
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    library = open_library(tmp_path_factory.mktemp("line"), embedder=Hashed())
-    yield library
-    library.close()
 
 
 def test_a_length_of_one_facet_is_a_range_that_conditions_narrow() -> None:
@@ -142,15 +117,6 @@ def test_an_unknown_tag_becomes_the_nearest_known_one() -> None:
     assert parsed("teir:trash").faults == ["Unknown filter 'teir'. Did you mean tier:?"]
     (fault,) = parsed("tier:trash", base=Filter(tier="pending")).faults
     assert "Did you mean" not in fault
-
-
-@pytest.mark.usefixtures("without_chroma")
-def test_a_record_with_an_excluded_tag_is_filtered_out(library: Library) -> None:
-    library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=[])])
-    assert library.addresses(parsed("tag:dog -tag:nsfw").filter) == [address(1)]
-    assert library.addresses(parsed("-category:animals").filter) == [address(2)]
-    assert library.addresses(parsed("tag:*").filter) == [address(1), address(0)]
-    assert library.addresses(parsed("-tag:*").filter) == [address(2)]
 
 
 @pytest.mark.usefixtures("without_chroma")

@@ -110,13 +110,6 @@ def test_concurrent_undos_each_undo_one_decision(library: Library) -> None:
     assert set(tiers(library).values()) == {"pending"}
 
 
-def test_undoing_an_import_moves_the_coins_to_the_trash(ann: Library) -> None:
-    ann.undo(actor="ann")
-    assert set(tiers(ann).values()) == {"trash"}
-    ann.redo(actor="ann")
-    assert set(tiers(ann).values()) == {"pending"}
-
-
 def test_undo_and_redo_work_after_a_restart(library: Library, ann: Library) -> None:
     root, embedder = library.layout.root, library.embedder
     ann.approve([FIRST], actor="ann")
@@ -131,18 +124,6 @@ def test_undo_and_redo_work_after_a_restart(library: Library, ann: Library) -> N
     with open_library(root, embedder=embedder) as library:
         library.redo(2, actor="ann")
         assert tiers(library) == {FIRST: "approved", SECOND: "approved", THIRD: "pending"}
-
-
-def test_several_decisions_are_undone_newest_first(ann: Library) -> None:
-    ann.approve([FIRST], actor="ann")
-    ann.send_back([FIRST], actor="ann")
-    ann.approve([FIRST, SECOND], actor="ann")
-    ann.undo(3, actor="ann")
-    assert set(tiers(ann).values()) == {"pending"}
-    ann.redo(2, actor="ann")
-    assert tiers(ann)[FIRST] == "pending"
-    ann.redo(actor="ann")
-    assert tiers(ann)[FIRST] == tiers(ann)[SECOND] == "approved"
 
 
 def test_undo_affects_only_the_users_own_decisions(ann: Library) -> None:

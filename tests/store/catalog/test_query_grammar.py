@@ -91,13 +91,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 
 @pytest.mark.usefixtures("without_chroma")
-@given(TYPED)
-def test_any_input_can_filter_a_library(shared: Library, text: str) -> None:
-    assert 0 <= shared.count(parsed(text).filter) <= 4
-    assert 0 <= shared.count(read(text).filter) <= 4
-
-
-@pytest.mark.usefixtures("without_chroma")
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -152,21 +152,15 @@ SHOWN = [in_a_window, on_a_phone, covered, captioned, middle]
 
 
 @pytest.mark.parametrize("shown", SHOWN)
-def test_what_shows_a_part_of_a_picture_is_found_as_a_copy(
+def test_what_shows_a_part_of_a_picture_is_found_as_a_copy_and_when_it_is_dropped(
     three_coins: Library, shown: Callable[[Image.Image], Image.Image]
 ) -> None:
+    dropped = three_coins.duplicates.like_picture(normalised_picture(shown(drawing(0))))
+    assert three_coins.get(FIRST).image_hash in {image_hash for image_hash, _, _ in dropped}
     three_coins.add([coin_with_drawing(3, shown(drawing(0)))])
     three_coins.duplicates.examine()
     assert matches_of(three_coins, address(3)) == {address(0): ["near picture"]}
     assert address(3) in three_coins.duplicates.suspicions([address(3)])
-
-
-@pytest.mark.parametrize("shown", SHOWN)
-def test_a_dropped_picture_is_found_in_the_same_way(
-    three_coins: Library, shown: Callable[[Image.Image], Image.Image]
-) -> None:
-    found = three_coins.duplicates.like_picture(normalised_picture(shown(drawing(0))))
-    assert three_coins.get(FIRST).image_hash in {image_hash for image_hash, _, _ in found}
 
 
 @pytest.mark.parametrize("shown", [in_a_window, captioned, middle])

@@ -63,10 +63,6 @@ def test_a_mirrored_and_cropped_copy_with_a_border_is_found(thirty_prints: Neigh
     assert (near.image_hash, near.is_mirrored) == (ORIGINAL, True)
 
 
-def test_the_same_picture_has_distance_zero(thirty_prints: Neighbours, prints: list[bytes]) -> None:
-    assert thirty_prints.near(prints[0]) == [NearPrint(ORIGINAL, 0, False)]
-
-
 def test_mirrored_hashes_match_those_of_the_mirrored_picture() -> None:
     for number in range(5):
         plain = fingerprints.hash_rows([fingerprint(normalised_picture(drawing(number)))])

@@ -1,7 +1,6 @@
 """The figures of the references, each under the reference's name for it."""
 
 import inspect
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from store.embedding.protocol import OFFLINE_TEXT
 from store.memory import context, memories
 from store.memory.documents import documents
-from store.memory.documents.chunking import LONGEST, OVERLAP, SEPARATORS, split_recursively
+from store.memory.documents.chunking import LONGEST, OVERLAP, SEPARATORS
 from store.memory.engine.settings import LOCAL, MemorySettings
 from store.memory.story import lore
 from store.memory.story import sessions as session_memory
@@ -70,10 +69,3 @@ def test_documents_use_the_configured_model_and_other_kinds_their_own() -> None:
     assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
     assert ada.embedder_of("world_lore") == MemorySettings().embedder_of("documents") == LOCAL
     assert ada.embedder_of("memories") == OFFLINE_TEXT
-
-
-def test_text_is_split_recursively_at_1000_characters_with_100_of_overlap() -> None:
-    text = "word " * 500
-    spans = split_recursively(text)
-    assert all(end - start <= 1000 for start, end in spans)
-    assert all(0 < before[1] - after[0] <= 100 for before, after in pairwise(spans))

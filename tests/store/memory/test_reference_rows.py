@@ -20,7 +20,6 @@ from store.memory.exporting import export
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.text.tokens import count_tokens
-from store.memory.transcripts.events import EventFilter
 from tests.store.memory.bags import Bags
 
 THOUGHT = " ".join(f"Thought {number} follows the last one." for number in range(1_900))  # 16,000 tokens
@@ -249,19 +248,6 @@ def test_per_vector_record_metadata_fields(memory: Memory) -> None:
 
 
 # -- transcripts, how events are searched --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        pytest.param(EventFilter(event="tool:error"), ["tool:error"], id="event type"),
-        pytest.param(EventFilter(tool_name="bash"), ["tool:error"], id="tool_name"),
-        pytest.param(EventFilter(lvl="INFO"), ["llm:response"], id="lvl"),
-        pytest.param(EventFilter(since="2025-02-07", until="2025-02-07"), ["llm:response"], id="date range"),
-    ],
-)
-def test_events_are_filtered_by_each_field(asked: EventFilter, found: list[str], memory: Memory) -> None:
-    assert [row["event"] for row in memory.transcripts.find_events(asked)] == found
 
 
 # -- the figures of the references, each under the reference's name for it -----------------------------------

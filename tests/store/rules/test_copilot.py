@@ -97,17 +97,6 @@ def test_a_wave_does_not_count_for_its_promise(root: Path, embedder: Hashed) -> 
         assert said == "Too few decisions to learn from: 20 more rejected coins."
 
 
-def test_it_says_how_many_decisions_are_missing(root: Path, embedder: Hashed) -> None:
-    with open_library(root, embedder=embedder) as library:
-        running.save(library, judge())
-        assert copilot.keep_up(library, progress=Progress()) == 0
-        said = copilot.standing(library, judge()).sentence
-    assert said == (
-        "Too few decisions to learn from: 20 more decisions and 20 more approved coins "
-        "and 20 more rejected coins."
-    )
-
-
 def test_of_coins_unlike_the_decided_ones_it_promises_nothing(root: Path, embedder: Hashed) -> None:
     with open_library(root, embedder=embedder) as library:
         library.add([taught(number) for number in TAUGHT], actor="ann")

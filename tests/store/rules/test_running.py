@@ -28,13 +28,6 @@ def test_a_run_decides_for_every_coin_at_once_and_one_undo_takes_it_back(pair: L
     assert pair.counts()["pending"] == 4
 
 
-def test_a_saved_rule_says_who_saved_it_and_when(library: Library) -> None:
-    running.save(library, rule(), actor="ann")
-    saved = running.get(library, "Copies")
-    assert saved.saved_by == "ann"
-    assert saved.saved_at > 1_700_000_000
-
-
 def test_a_rule_that_is_only_shown_does_not_run(pair: Library) -> None:
     running.save(pair, rule(level="shown"))
     with pytest.raises(InvalidRecord, match="the rule Copies is only shown; set its level"):

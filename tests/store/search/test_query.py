@@ -10,7 +10,6 @@ import pytest
 from store.catalog.filters import Filter
 from store.errors import BadPicture, InvalidRecord, ReadOnly
 from store.library import Library
-from store.records import FACETS
 from store.runtime import open_reader
 from store.search import query_pictures
 from store.search.query import Part, Query, SavedSearch
@@ -48,10 +47,6 @@ def test_a_part_of_weight_zero_does_not_affect_the_default_weights() -> None:
 def test_given_weights_replace_the_default_weights() -> None:
     sliders = Query((FROG,), weights={"visual": 2, "image": 0.5}).sliders
     assert sliders == {"image": 0.5, "entity": 0, "context": 0, "visual": 2, "emotions": 0}
-
-
-def test_all_weights_may_be_zero() -> None:
-    assert not any(Query((FROG,), weights={}).sliders.values())
 
 
 def test_an_address_is_normalised() -> None:
@@ -132,11 +127,6 @@ def test_an_empty_or_ambiguous_part_is_refused(given: dict[str, object]) -> None
 
 def test_the_repr_of_a_query_omits_picture_bytes() -> None:
     assert "jpg" not in repr(Query((Part(image=b"jpg"),)))
-
-
-def test_every_kind_of_part_has_a_default_for_every_facet() -> None:
-    for part in (FROG, Part(image=b"jpg"), Part(like=COIN)):
-        assert tuple(Query((part,)).sliders) == FACETS
 
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -234,48 +224,7 @@ def test_a_reader_cannot_store_query_pictures(library: Library) -> None:
             reader.samples.store(picture(1))
 
 
-def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Library) -> None:
-    library.add(
-        [
-            coin(0, token_name="Pepe", ticker="FROG"),
-            coin(1, token_name="A coin", ticker="PEPE"),
-            coin(2, token_name="Else", ticker="ELSE", description="not pepe at all"),
-            coin(3, token_name="Other", ticker="OTHER", description="nothing"),
-        ]
-    )
-    found = library.named("$pepe", Filter(), limit=10)
-    assert [record.address for record in found] == [address(1), address(0), address(2)]
-    assert [record.name for record in library.named(address(3), Filter(), limit=10)] == ["Other"]
-    assert library.named(address(3), Filter(tier="library"), limit=10) == []
-
-
 def test_a_quoted_phrase_must_match_as_a_whole(library: Library) -> None:
     library.add([coin(0, description="to the moon"), coin(1, description="the moon to")])
     assert library.addresses(Filter(words='"to the moon"')) == [address(0)]
     assert len(library.addresses(Filter(words="to the moon"))) == 2
-
-
-def test_filters_by_written_facet_and_caption_length(
-    library: Library, captioned: Callable[..., list[str]]
-) -> None:
-    captioned(0, 1)
-    library.caption(address(1), caption={"entity": "e", "context": "c", "visual": ""})
-    assert library.addresses(Filter(having=("visual",))) == [address(0)]
-    assert library.addresses(Filter(having=("entity",), lacking=("visual",))) == [address(1)]
-    assert library.addresses(Filter(longer=20)) == [address(0)]
-    assert library.addresses(Filter(tier="approved", shorter=20)) == [address(1)]
-
-
-def test_duplicates_form_one_group_until_judged_different(
-    library: Library, captioned: Callable[..., list[str]]
-) -> None:
-    library.promote(captioned(0, 1, 2))
-    twin = coin(7, caption={"entity": "x", "context": "y"})
-    library.add([type(twin)(twin.item, twin.sidecar, normal_picture(0))])
-    library.approve([address(7)])
-    library.promote([address(7)])
-    groups = library.duplicates.groups()
-    assert set(groups) == {address(0), address(7)}
-    assert len(set(groups.values())) == 1
-    library.duplicates.judge(address(7), "different", [address(0)])
-    assert library.duplicates.groups() == {}

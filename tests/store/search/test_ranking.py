@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from store.embedding.protocol import Vector
-from store.records import FACETS, Facet
+from store.records import FACETS
 from store.search.query import Part, Query
 from store.search.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Search
 from store.vectors.matrices import load
@@ -19,29 +16,12 @@ from tests.store.search.plain_search import (
     WORDS,
     FiveWordEmbedder,
     Library,
-    copies,
-    libraries,
-    oracle,
     pairs_of,
-    queries,
     search,
     unit,
-    with_copies,
 )
 
 pytestmark = pytest.mark.usefixtures("without_chroma", "way")
-
-
-@settings(deadline=None)
-@given(libraries, queries, st.sampled_from([0.001, 0.5, 2, 3, 1_000]))
-def test_only_the_proportions_of_the_weights_count(library: Library, query: Query, factor: float) -> None:
-    scaled = {facet: weight * factor for facet, weight in query.sliders.items()}
-    before, after = search(library, query), search(library, replace(query, weights=scaled))
-    expected = oracle(library, query)
-    assert [hit.score for hit in after.hits] == pytest.approx([hit.score for hit in before.hits], abs=1e-9)
-    assert [hit.score for hit in after.hits] == pytest.approx(
-        [expected[hit.address] for hit in after.hits], abs=1e-5
-    )
 
 
 def test_the_smallest_positive_weight_makes_a_hit() -> None:
@@ -51,80 +31,10 @@ def test_the_smallest_positive_weight_makes_a_hit() -> None:
     assert pairs_of(search(library, replace(query, weights={"visual": 5e-324}))) == [("local-b", 1.0)]
 
 
-@pytest.mark.slow
-@settings(deadline=None)
-@given(libraries, queries, st.sampled_from(FACETS))
-def test_a_zero_weight_equals_removing_the_facet_from_every_record(
-    library: Library, query: Query, facet: Facet
-) -> None:
-    others = query.sliders | {facet: 0.0}
-    assume(any(others.values()))
-    without = {
-        address: {name: vector for name, vector in own.items() if name != facet}
-        for address, own in library.items()
-    }
-    zeroed = search(library, replace(query, weights=others))
-    assert pairs_of(zeroed) == pairs_of(search(without, query))
-    assert pairs_of(zeroed) == pairs_of(search(without, replace(query, weights=others)))
-
-
-@settings(deadline=None)
-@given(libraries, copies, queries)
-def test_equal_records_are_ordered_by_address(
-    plain: Library, pairs: list[tuple[str, str]], query: Query
-) -> None:
-    results = search(with_copies(plain, pairs), replace(query, top=1_000))
-    for one, next_one in zip(results.hits, results.hits[1:], strict=False):
-        assert (-one.score, one.address) < (-next_one.score, next_one.address)
-    scores = {hit.address: hit.score for hit in results.hits}
-    originals = {copy: original for original, copy in pairs}
-    for copy, original in originals.items():
-        if copy in scores and original in scores:
-            assert scores[copy] == scores[original]
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(libraries, queries, st.randoms(use_true_random=False))
-def test_the_order_in_which_records_were_added_does_not_matter(
-    library: Library, query: Query, random: Random
-) -> None:
-    shuffled = list(library)
-    random.shuffle(shuffled)
-    before, after = search(library, query), search({address: library[address] for address in shuffled}, query)
-    assert [hit.score for hit in after.hits] == pytest.approx([hit.score for hit in before.hits], abs=1e-9)
-
-
 def test_ties_at_the_last_place_are_broken_by_address() -> None:
     library: Library = {f"local-{number}": {"entity": WORDS["frog"]} for number in (4, 2, 9, 1, 7)}
     hits = search(library, Query((Part(text="frog"),), top=3)).hits
     assert [hit.address for hit in hits] == ["local-1", "local-2", "local-4"]
-
-
-def test_the_neutral_value_is_the_mean_of_the_whole_library_and_not_of_the_filter() -> None:
-    library: Library = {
-        "local-a": {"entity": unit(1), "visual": unit(1)},
-        "local-b": {"entity": unit(1), "visual": unit(0, 1)},
-        "local-c": {"entity": unit(1)},
-    }
-    query = Query((Part(text="frog"),), weights={"entity": 1, "visual": 1})
-    (hit,) = search(library, query, among=["local-c"]).hits
-    assert hit.facets["visual"] == (False, None, 1.0, 0.25)
-    assert hit.score == 0.75
-
-
-def test_a_facet_that_no_record_has_is_dropped() -> None:
-    library: Library = {"local-a": {"entity": WORDS["frog"]}}
-    (hit,) = search(library, Query((Part(text="frog"),))).hits
-    assert hit.score == 1.0
-    assert hit.facets["visual"] == (False, None, 2.0, 0.0)
-
-
-def test_records_without_any_weighted_facet_are_counted_but_are_not_hits() -> None:
-    library: Library = {"local-a": {"entity": unit(1)}, "local-b": {"image": unit(1)}, "local-c": {}}
-    results = search(library, Query((Part(text="frog"),)))
-    assert [hit.address for hit in results.hits] == ["local-a"]
-    assert (results.compared, results.without_facets) == (1, 2)
 
 
 def test_nothing_is_searched_when_every_weight_is_zero() -> None:
@@ -144,12 +54,6 @@ def test_an_empty_result_says_why_it_is_empty() -> None:
     assert search(library, Query((frog,)), among=[]).why_empty == NONE_ASKED_FOR
     assert search(library, Query((frog,), weights={"image": 1})).why_empty == NO_COMMON_FACET
     assert search(library, Query((replace(frog, facets=("image",)),))).why_empty == NO_COMMON_FACET
-
-
-def test_a_negative_weight_lowers_similar_records() -> None:
-    library: Library = {"local-frog": {"entity": unit(1)}, "local-both": {"entity": unit(1, 1)}}
-    query = Query((Part(text="frog"), Part(text="dog", weight=-1)))
-    assert pairs_of(search(library, query)) == [("local-frog", 0.5), ("local-both", 0.0)]
 
 
 # A missing facet neither helps nor hurts on average.

@@ -9,24 +9,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from store.errors import BadPicture, UnknownRecord
-from store.records import FACETS, Facet
+from store.records import FACETS
 from store.search.query import Part, Query
 from store.search.ranking import Scale
 from store.search.search import Search, describe
 from store.vectors.matrices import load
 from tests.store.search.plain_search import (
-    COLOURS,
     DIMENSIONS,
-    PICTURES,
-    SCALE,
-    WORDS,
     FiveWordEmbedder,
     Library,
     copies,
-    dot,
     libraries,
     oracle,
-    pairs_of,
     queries,
     scales,
     search,
@@ -111,38 +105,6 @@ def test_results_contain_everything_needed_to_rank_them_again(library: Library, 
         filled = [results.means[number] if math.isnan(own[number]) else own[number] for number in range(5)]
         score = sum(query.sliders[FACETS[number]] * filled[number] for number in used) / total
         assert hit.score == pytest.approx(score, abs=1e-12)
-
-
-def test_a_text_is_scaled_against_pictures_and_a_picture_against_texts() -> None:
-    library: Library = {"local-a": {"image": COLOURS["red"], "entity": COLOURS["red"]}}
-    both: dict[Facet, float] = {"image": 1.0, "entity": 1.0}
-    by_text = search(library, Query((Part(text="dog"),), weights=both)).hits[0].facets
-    by_picture = search(library, Query((Part(image=PICTURES["red"]),), weights=both)).hits[0].facets
-    assert by_text["entity"].cosine == pytest.approx(dot(WORDS["dog"], COLOURS["red"]))
-    assert by_text["image"].cosine == pytest.approx(SCALE * dot(WORDS["dog"], COLOURS["red"]))
-    assert by_picture["image"].cosine == pytest.approx(1)
-    assert by_picture["entity"].cosine == pytest.approx(SCALE)
-
-
-def test_more_like_this_compares_facet_with_facet_and_leaves_out_the_example() -> None:
-    library: Library = {
-        "local-example": {"image": unit(1), "entity": unit(0, 1)},
-        "local-same": {"image": unit(1), "entity": unit(0, 1), "visual": unit(1)},
-        "local-crossed": {"image": unit(0, 1), "entity": unit(1)},
-    }
-    results = search(library, Query((Part(like="local-example"),)))
-    assert pairs_of(results) == [("local-same", 1.0), ("local-crossed", 0.0)]
-    assert not results.hits[0].facets["visual"].present  # the example has none, so it cannot speak about it
-
-
-def test_more_like_this_in_one_facet_only() -> None:
-    library: Library = {
-        "local-example": {"image": unit(1), "visual": unit(0, 1)},
-        "local-style": {"image": unit(0, 0, 1), "visual": unit(0, 1)},
-        "local-subject": {"image": unit(1), "visual": unit(1)},
-    }
-    results = search(library, Query((Part(like="local-example", facets=("visual",)),)))
-    assert pairs_of(results) == [("local-style", 1.0), ("local-subject", 0.0)]
 
 
 def test_an_example_outside_the_library_is_unknown() -> None:

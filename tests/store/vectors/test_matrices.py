@@ -67,25 +67,6 @@ def test_an_empty_library_has_no_rows() -> None:
     assert products(snapshot, "image") == {}
 
 
-def test_a_new_record_is_available_immediately() -> None:
-    matrices = Matrices(dimensions=DIMENSIONS)
-    matrices.update([("coin", {"image": unit(3, 4)})])
-    assert products(matrices.snapshot(), "image")["coin"] == pytest.approx(0.6 + 2 * 0.8)
-
-
-def test_upserting_a_record_replaces_all_its_vectors() -> None:
-    matrices = Matrices(dimensions=DIMENSIONS)
-    matrices.update([("coin", {"image": unit(1), "visual": unit(0, 1)})])
-    matrices.update([("coin", {"image": unit(0, 0, 1)})])
-    assert contents(matrices.snapshot()) == {"coin": {"image": [0, 0, 1, 0]}}
-
-
-def test_removing_an_unknown_record_changes_nothing() -> None:
-    matrices = load([("coin", {"image": unit(1)})], dimensions=DIMENSIONS)
-    matrices.update([("another", None)])
-    assert list(contents(matrices.snapshot())) == ["coin"]
-
-
 def test_each_change_increments_the_generation_unless_one_is_given() -> None:
     matrices = load([], dimensions=DIMENSIONS, generation=5)
     matrices.update([("coin", {})])
@@ -130,11 +111,6 @@ def test_the_vectors_of_an_unknown_record_raise_an_error() -> None:
         Matrices(dimensions=DIMENSIONS).snapshot().vectors("nowhere")
 
 
-def test_a_mask_ignores_unknown_addresses() -> None:
-    matrices = load([(address, {}) for address in "abc"], dimensions=DIMENSIONS)
-    assert matrices.snapshot().mask(["c", "nowhere", "a"]).tolist() == [True, False, True]
-
-
 def test_equal_vectors_have_equal_products_in_every_row() -> None:
     random = np.random.default_rng(0)
     rows = random.standard_normal((1_003, 768), dtype=np.float32)
@@ -146,20 +122,6 @@ def test_equal_vectors_have_equal_products_in_every_row() -> None:
     found = np.empty(1_003, np.float32)
     snapshot.products("image", random.standard_normal(768, dtype=np.float32), out=found)
     assert len(set(found[::17].tolist())) == 1
-
-
-def test_a_snapshot_does_not_change_when_the_library_changes() -> None:
-    matrices = load(
-        [(address, {"image": unit(1)}) for address in "abcde"], dimensions=DIMENSIONS, block_rows=2
-    )
-    before = matrices.snapshot()
-    matrices.update([("a", None), ("b", {"entity": unit(0, 1)}), ("f", {"visual": unit(1)})])
-    assert contents(before) == {address: {"image": [1, 0, 0, 0]} for address in "abcde"}
-    assert contents(matrices.snapshot()) == {
-        **{address: {"image": [1, 0, 0, 0]} for address in "cde"},
-        "b": {"entity": [0, 1, 0, 0]},
-        "f": {"visual": [1, 0, 0, 0]},
-    }
 
 
 def test_changing_one_record_repeatedly_uses_no_more_memory() -> None:

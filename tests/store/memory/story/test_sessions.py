@@ -9,7 +9,6 @@ from store.disk.files import Disk
 from store.errors import NothingToUndo, NotWritten
 from store.memory.engine.inputs import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
-from store.memory.story.sessions import exchange, memory_key
 from store.memory.trust import review
 from store.runtime import open_library
 from tests.store.conftest import approved_with_caption
@@ -23,15 +22,6 @@ SECRET = "The vault opens with zanzibarium and quicksilverish words"
 
 
 # -- keys, adding, querying ----------------------------------------------------------------------------------
-
-
-def test_the_key_is_character_and_session_or_the_character_alone() -> None:
-    assert memory_key("elf", "s1") == "elf_s1"
-    assert memory_key("elf") == memory_key("elf", "") == memory_key("elf", None) == "elf"
-
-
-def test_an_exchange_is_stored_as_user_and_ai() -> None:
-    assert exchange("Who are you?", "An elf.") == "User: Who are you?\nAI: An elf."
 
 
 @pytest.mark.usefixtures("chroma")
