@@ -33,7 +33,7 @@ from store.pictures import picture_texts
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.runtime import open_library
 from store.vectors import matrix_files
-from store.vectors.blocks import Segment, SegmentView
+from store.vectors.matrices import Segment, SegmentView
 
 MODEL = "offline"
 _LINKS = 50_000  # of one picture; ext4 allows 65,000

@@ -24,7 +24,7 @@ from store.library import Library
 from store.records import FACETS
 from store.runtime import open_library
 from store.search.query import Part, Query
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 
 _QUESTIONS = 30
 _PAGE = 60

@@ -29,9 +29,8 @@ from sklearn.linear_model import LogisticRegression
 import bench.models
 from bench.models import is_unused
 from store.embedding import offline
-from store.embedding.local_weights import file_digest
 from store.embedding.offline import CLIP_ART, NETWORK, MiniLM, open_session
-from store.embedding.protocol import unit
+from store.embedding.protocol import file_digest, unit
 
 CLIP_ART_PACKAGE = "openclipart-svg_1%3a0.18+dfsg-19_all.deb"
 EMOJI = "emojibase-data-17.0.0.tgz"

@@ -9,10 +9,9 @@ import hashlib
 
 import numpy as np
 
-from store.embedding.local_weights import package_folder
 from store.embedding.multilingual import UniversalSentenceEncoder
 from store.embedding.offline import TEXT_HEAD, OfflineTextEmbedder
-from store.embedding.protocol import unit
+from store.embedding.protocol import package_folder, unit
 
 GLOSSES, NAMES = 4_000, 2_000
 # Of the mean, which every text has, this share is taken away, and the rest counts so much; other directions

@@ -12,7 +12,7 @@ from store.catalog.catalog import DISK_ERRORS
 from store.catalog.history import Undo
 from store.chroma.follower import ChromaFollower, FollowedByChroma
 from store.disk.sqlite import SqliteFile
-from store.embedding import embedding_cache, reembed
+from store.embedding import embedding_cache
 from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.prefetch import InFlight
@@ -367,7 +367,7 @@ class Library(FollowedByChroma, Reader):
         self.catalog.check_writable()
         with self.catalog.lock:
             self._journal.finish_all()
-        done = reembed.embed_all(self.catalog, self.layout, embedder, progress=progress)
+        done = embedding_cache.embed_all(self.catalog, self.layout, embedder, progress=progress)
         if done:
             self._model.use(embedder)
             self._changed()
@@ -376,7 +376,7 @@ class Library(FollowedByChroma, Reader):
     def use_kept_vectors(self, model: KeptVectors) -> None:
         """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
         self.catalog.check_writable()
-        reembed.use_kept(self.catalog, self.layout, model)
+        embedding_cache.use_kept(self.catalog, self.layout, model)
         self._model.use(model)
         self._changed()
 

@@ -20,9 +20,8 @@ from store.disk.layout import Layout
 from store.disk.lock import FairLock, WriterLock
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica, refuse_replica
-from store.embedding.local_weights import give_back_memory
 from store.embedding.prefetch import EmbeddingPrefetcher
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, give_back_memory
 from store.errors import ChromaBehind, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker, close_all

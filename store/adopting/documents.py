@@ -19,7 +19,7 @@ from store.memory.documents.documents import metadata as metadata_of
 from store.memory.documents.schema import NO_PAGE
 from store.memory.engine.foreign import as_vector, time_of, whole_number
 from store.memory.engine.inputs import checked_text
-from store.memory.engine.vectors import UNKNOWN
+from store.memory.engine.kind import UNKNOWN
 from store.memory.memory import Memory
 from store.outcome import Refusal
 from store.progress import Progress

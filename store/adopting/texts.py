@@ -15,12 +15,11 @@ from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey
 from store.disk.sqlite import marks
 from store.embedding.protocol import checked, unit
 from store.errors import ModelUnavailable
-from store.memory.engine import vectors
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import keep_fields, model_name
+from store.memory.engine.kind import UNKNOWN, NewVectors, source
 from store.memory.engine.reembedding import embed_new
-from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
 from store.memory.memory import Memory
 from store.memory.text.secrets import masked, told
@@ -217,7 +216,7 @@ class Adoption:
             self.report.reused += 1
             into = self.memory.kinds[change.kind.name]
             model = into.version if entry.model == into.model else entry.model
-            change.store(NewVectors(model, {vectors.source(model, text).key: entry.vector}))
+            change.store(NewVectors(model, {source(model, text).key: entry.vector}))
 
 
 def finish(memory: Memory) -> None:

@@ -26,7 +26,7 @@ from store.memory.engine.foreign import (
     whole_number,
 )
 from store.memory.engine.inputs import as_json, comparable_json
-from store.memory.engine.vectors import UNKNOWN
+from store.memory.engine.kind import UNKNOWN
 from store.memory.memory import Memory
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.text.tokens import chunk_text, count_tokens

@@ -21,7 +21,8 @@ from store.catalog.rows import state_of
 from store.disk.aside import PREFIX, moved_aside
 from store.disk.files import Disk, absolute, content_hash, open_regular, read_regular, refused
 from store.disk.layout import Layout
-from store.disk.sqlite_identity import identify, to_read
+from store.disk.sqlite import to_read
+from store.disk.sqlite_identity import identify
 from store.errors import BadBackup, MaybeWritten, NotWritten
 from store.importing.candidate import shown
 from store.operations import Operation, State

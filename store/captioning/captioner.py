@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from store.embedding.local_weights import Lazy
+from store.embedding.protocol import Lazy
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy
 from store.llm.client import MAX_ANSWER, Usage, failure, import_litellm, objects_in, usage_of
 from store.llm.prompts import filled

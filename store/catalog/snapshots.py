@@ -21,8 +21,7 @@ from store.catalog import checksums, forgetting
 from store.catalog.checksums import TABLES, WrongChecksum
 from store.catalog.forgetting import ForgottenCoin
 from store.disk.files import Disk
-from store.disk.sqlite import SqliteFile
-from store.disk.sqlite_identity import to_read
+from store.disk.sqlite import SqliteFile, to_read
 from store.errors import CatalogDamaged, NotWritten
 from store.progress import Progress
 

@@ -6,6 +6,7 @@
     in_words       emoji replaced by their Unicode names, because text models ignore 🐸 and captions do not
                    contain it
     written_in     the language of a coin's name, description and captions, as far as their letters tell
+    script_of      the language of a text that is not in Latin letters
     words_in       those of a question's words that a text has
     cjk_pairs      the words of Chinese, Japanese and Korean text, which has no spaces between them
 
@@ -20,6 +21,7 @@ import json
 import re
 import sqlite3
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -324,3 +326,27 @@ def written_in(language: str) -> tuple[str, list[str]]:
 
 def _glob(letters: str) -> str:
     return f"*[{letters}]*"
+
+
+_BY_SCRIPT = {  # the first word of a letter's name in Unicode → the language, or the script
+    "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
+    "CYRILLIC": "Cyrillic script", "ARABIC": "Arabic script", "THAI": "Thai", "HEBREW": "Hebrew",
+    "GREEK": "Greek", "DEVANAGARI": "Devanagari script",
+}  # fmt: skip
+_SHARE = 0.2  # of a text's letters that make it one of another language
+_LETTERS = 2_000  # that are looked at
+
+
+def script_of(text: str) -> str:
+    """The language, or script, of a text that is not in Latin letters; "" of others."""
+    if text.isascii():
+        return ""
+    letters = [letter for letter in text[: 2 * _LETTERS] if letter.isalpha()][:_LETTERS]
+    found = Counter(
+        language
+        for letter in letters
+        if letter > "\u036f" and (language := _BY_SCRIPT.get(unicodedata.name(letter, "").split(" ")[0]))
+    )
+    if not found or found.total() < _SHARE * len(letters):
+        return ""
+    return "Japanese" if found["Japanese"] > 0.1 * found.total() else found.most_common(1)[0][0]

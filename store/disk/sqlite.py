@@ -16,7 +16,6 @@ from weakref import WeakSet
 
 from store.disk.files import Disk, identity
 from store.disk.replica import held, is_replica
-from store.disk.sqlite_identity import plain_errors, to_read
 from store.errors import InvalidRecord, MaybeWritten, NotWritten, ReadOnly
 from store.permissions import OPERATOR, Actor
 
@@ -298,6 +297,27 @@ def _leave_all_to_parent() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_all_to_parent)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Raises sqlite3.DatabaseError where Python cannot decode what SQLite says of a damaged schema."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise sqlite3.DatabaseError(error.object.decode(errors="replace")) from error
+
+
+def to_read(path: Path) -> str:
+    """The URI with which SQLite only reads a file, even on a read-only disk."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    if os.access(path.parent, os.W_OK):
+        return uri
+    try:
+        has_log = path.with_name(f"{path.name}-wal").stat().st_size > 0  # it has to be read as well
+    except FileNotFoundError:  # another process may just have removed it
+        has_log = False
+    return uri if has_log else f"{uri}&immutable=1"
 
 
 class _Connection(sqlite3.Connection):

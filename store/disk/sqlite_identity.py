@@ -1,6 +1,5 @@
 """Whose a SQLite file is, and how to read one that may not be ours without changing it."""
 
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.replica import is_replica
+from store.disk.sqlite import plain_errors, to_read
 from store.errors import ForeignFile
 
 # `PRAGMA application_id` of what Memedex makes; files from before it was set have 0.
@@ -73,15 +73,6 @@ def identify(path: Path) -> Identity | None:
     return Identity(application_id, version, tables) if is_something else None
 
 
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Raises sqlite3.DatabaseError where Python cannot decode what SQLite says of a damaged schema."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise sqlite3.DatabaseError(error.object.decode(errors="replace")) from error
-
-
 def check_size(path: Path) -> None:
     """Raises sqlite3.DatabaseError for a file too short to be a database; a missing or empty one is valid.
 
@@ -135,18 +126,6 @@ def _size(path: str) -> int:
         return Path(path).stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def to_read(path: Path) -> str:
-    """The URI with which SQLite only reads a file, even on a read-only disk."""
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    if os.access(path.parent, os.W_OK):
-        return uri
-    try:
-        has_log = path.with_name(f"{path.name}-wal").stat().st_size > 0  # it has to be read as well
-    except FileNotFoundError:  # another process may just have removed it
-        has_log = False
-    return uri if has_log else f"{uri}&immutable=1"
 
 
 @contextmanager

@@ -9,7 +9,6 @@ Names are stored in the catalog, and in the databases of the text memory.
 """
 
 import json
-import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -17,14 +16,21 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from store.catalog.words import script_of
 from store.embedding import open_embedder
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import (
+    MULTILINGUAL,
+    MULTILINGUAL_READS,
+    OFFLINE,
+    OFFLINE_TEXT,
+    Embedder,
+    without_version,
+)
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_FINGERPRINT = re.compile("#[0-9a-f]{12}$")
 KEPT_MODEL = "kept_model"  # in the catalog: the model and its dimensions, as JSON
 
 
@@ -142,16 +148,6 @@ class ActiveModel:
             self._embedder = embedder
 
 
-def version_name(embedder: Embedder) -> str:
-    """The name of this version of a model, where the model's own name stands for an earlier one."""
-    return f"{embedder.name}#{embedder.fingerprint[:12]}"
-
-
-def without_version(name: str) -> str:
-    """The model's own name, which `open_embedder` accepts."""
-    return _FINGERPRINT.sub("", name)
-
-
 def with_shared_models(models: Callable[[str], Embedder]) -> Callable[[str], Embedder]:
     """Like `models`, which opens a model by its name, but each name is opened once; thread-safe."""
     opened: dict[str, Embedder] = {}
@@ -164,3 +160,27 @@ def with_shared_models(models: Callable[[str], Embedder]) -> Callable[[str], Emb
             return opened[name]
 
     return model
+
+
+_ENGLISH = ("sentence-transformers:all-MiniLM-L6-v2",)
+_READ = dict.fromkeys((MULTILINGUAL, OFFLINE, OFFLINE_TEXT), MULTILINGUAL_READS)  # more than English
+
+
+def unread_language(text: str, model: str) -> str:
+    """The language of this text, if this model is known not to read it; "" otherwise.
+
+    Nothing is known of models other than MiniLM, `offline` and the multilingual one.
+    """
+    known = set[str]() if model in _ENGLISH else _READ.get(model)
+    language = "" if known is None else script_of(text)
+    return "" if known is None or language in known else language
+
+
+def not_read(text: str, model: str) -> str:
+    """The sentence that says so, with the remedy; "" where the model reads the text, as far as is known."""
+    language = unread_language(text, model)
+    remedy = "" if language not in MULTILINGUAL_READS else (
+        f"; {MULTILINGUAL} does (python -m store memory model {MULTILINGUAL})"
+    )  # fmt: skip
+    name = model.rpartition(":")[2]
+    return f"{name} does not read {language}: words are found, meaning is not{remedy}" if language else ""

@@ -25,8 +25,15 @@ import httpx
 import numpy as np
 from PIL import Image
 
-from store.embedding.local_weights import Lazy, fingerprint
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, reads_no_pictures, unit
+from store.embedding.protocol import (
+    WINDOWS_VERSION,
+    Lazy,
+    Matrix,
+    embed_in_windows,
+    fingerprint,
+    reads_no_pictures,
+    unit,
+)
 from store.errors import BadSource, ModelUnavailable
 from store.fetching.guard import Guard, any_address
 from store.fetching.retry_after import LATER, seconds_to_wait

@@ -38,15 +38,19 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from store.disk.layout import RESOURCES
-from store.embedding.local_weights import REST, Lazy, file_digest, fingerprint, package_folder
 from store.embedding.multilingual import UniversalSentenceEncoder
 from store.embedding.protocol import (
     OFFLINE,
     OFFLINE_TEXT,
+    REST,
     WINDOWS_VERSION,
+    Lazy,
     Matrix,
     TextOnly,
     embed_in_windows,
+    file_digest,
+    fingerprint,
+    package_folder,
     unit,
 )
 from store.errors import ModelUnavailable

@@ -22,17 +22,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from store.disk.files import expanded
-from store.embedding.local_weights import (
+from store.embedding.local_weights import cached_file, define_missing_operators, stay_offline
+from store.embedding.protocol import (
     CLIP_EXTRA,
+    WINDOWS_VERSION,
     Lazy,
-    cached_file,
-    define_missing_operators,
+    Matrix,
+    embed_in_windows,
     file_digest,
     fingerprint,
     package_folder,
-    stay_offline,
+    unit,
 )
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, unit
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from store.disk.files import expanded
-from store.embedding.local_weights import (
+from store.embedding.local_weights import define_missing_operators, snapshot, stay_offline
+from store.embedding.offline import MINILM, MINILM_DIMENSIONS, TOKEN_LIMIT, MiniLM
+from store.embedding.protocol import (
     CLIP_EXTRA,
+    WINDOWS_VERSION,
     Lazy,
-    define_missing_operators,
+    Matrix,
+    TextOnly,
+    embed_in_windows,
     file_digest,
     fingerprint,
     package_folder,
-    snapshot,
-    stay_offline,
 )
-from store.embedding.offline import MINILM, MINILM_DIMENSIONS, TOKEN_LIMIT, MiniLM
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, TextOnly, embed_in_windows
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from store.embedding.protocol import Vector
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS
 
 AT_ODDS = -1.75  # the fit below which a caption probably belongs to another picture

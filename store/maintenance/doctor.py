@@ -24,7 +24,7 @@ from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked, stat_text
-from store.embedding import reembed
+from store.embedding import embedding_cache
 from store.embedding.protocol import are_usable
 from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
 from store.maintenance import repair as maintenance_repair
@@ -184,8 +184,8 @@ def repair(
     with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
         is_damaged = any(_damaged_vectors(library.catalog, run))
         if is_damaged:
-            reembed.delete_damaged(library.catalog)
-        if is_damaged or reembed.incomplete(library.catalog, library.layout, library.embedder):
+            embedding_cache.delete_damaged(library.catalog)
+        if is_damaged or embedding_cache.incomplete(library.catalog, library.layout, library.embedder):
             library.embed_all(library.embedder, progress=run.progress)
     if library.check_chroma() and is_there():  # a server that is away catches up when it is back
         library.rebuild_chroma()
@@ -287,7 +287,7 @@ def _vectors(reader: Reader, run: _CheckRun) -> Iterator[DoctorFinding]:
         if (
             wrong
             and len(wrong) == reader.counts()["library"]
-            and reembed.is_outdated(reader.catalog, reader.embedder)
+            and embedding_cache.is_outdated(reader.catalog, reader.embedder)
         ):
             what = f"all vectors are of an earlier version of {reader.model}, with which searches go on"
             yield DoctorFinding(
@@ -490,7 +490,7 @@ def _incomplete(reader: Reader, run: _CheckRun) -> Iterator[str]:
         (
             count,
             ("vectors", first, last, embedder.fingerprint, _catalog_state(catalog)),
-            partial(reembed.incomplete, catalog, reader.layout, embedder, between=(first, last)),
+            partial(embedding_cache.incomplete, catalog, reader.layout, embedder, between=(first, last)),
         )
         for first, last, count in _ranges(catalog)
     )

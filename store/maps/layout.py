@@ -21,7 +21,7 @@ from store.embedding.protocol import Vector
 from store.errors import InvalidRecord
 from store.progress import Progress
 from store.records import FACETS, Facet
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS
 
 Space = Facet | Literal["fused"]

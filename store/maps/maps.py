@@ -21,7 +21,7 @@ from store.maps import layout
 from store.maps.layout import Map, Method, Space, check_count, interpolate, space_of, updated_map
 from store.maps.neighbourhoods import Neighbourhood
 from store.permissions import Actor
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 
 
 def arranged_at(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> float | None:

@@ -18,12 +18,11 @@ from store.chroma.comparison import Expected, answer, ask, compare
 from store.chroma.follower import BATCH, Closable
 from store.chroma.place import collections_at
 from store.chroma.process import ChromaProcess
-from store.embedding.active_model import without_version
+from store.embedding.protocol import without_version
 from store.memory.engine.database import Places
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import for_chroma
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import install
+from store.memory.engine.kind import MemoryKind, add_functions
 from store.memory.kinds import KINDS
 
 
@@ -192,7 +191,7 @@ def faults(root: Path, owners: dict[str, str]) -> list[str]:
     places = Places(root)
     uri = f"{places.database.as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, ExitStack() as stack:
-        install(db)
+        add_functions(db)
         found = (_expected(db, kind) for kind in KINDS if kind.name in owners)
         expected = [one for one in found if one]
         metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}

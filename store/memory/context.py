@@ -177,8 +177,8 @@ def assemble(
     for kind in kinds:
         check_known(kind, NAMES, what="kind of text memory")
     where = {
-        "lore": memory.entries(LORE).within(world) or {"world_id": ""},
-        "memory": memory.entries(SESSIONS).within(session) or {"session_id": ""},
+        "lore": memory.kinds[LORE].within(world) or {"world_id": ""},
+        "memory": memory.kinds[SESSIONS].within(session) or {"session_id": ""},
     }
     found = preview(memory, prompt, template=template, kinds=kinds, numbers=numbers, where=where)
     log_handed_out(memory, prompt, found)
@@ -436,8 +436,8 @@ def ask(
     question = checked_text(question, what="the question", most=LONGEST_QUESTION)
     checked_count(chunks, what="the number of chunks", most=20)
     where = {
-        "lore": memory.entries(LORE).within(world),
-        "memory": memory.entries(SESSIONS).within(session),
+        "lore": memory.kinds[LORE].within(world),
+        "memory": memory.kinds[SESSIONS].within(session),
     }
     found = preview(memory, question, template=_ORDER, numbers=dict.fromkeys(KIND_OF, chunks), where=where)
     log_handed_out(memory, question, found)

@@ -14,6 +14,7 @@ from store.memory.documents import schema
 from store.memory.engine import salvage
 from store.memory.engine.database import Database, Places
 from store.memory.engine.entries import Entries
+from store.memory.engine.inputs import UnknownEntry, offered
 from store.memory.engine.kind import MemoryKind
 from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
@@ -27,8 +28,16 @@ log = logging.getLogger(__name__)
 GiveEntries = Callable[..., Entries]
 
 
-class OpenedKinds(dict[str, Entries]):
-    """The passages of each kind of a root, by its name, and the one database of all.
+class Kinds(dict[str, Entries]):
+    """The entries of each kind, by its name."""
+
+    def __missing__(self, kind: str) -> Entries:
+        """Raises UnknownEntry, with the nearest names."""
+        raise UnknownEntry(f"there is no kind of text memory {kind!r}{offered(kind, NAMES)}")
+
+
+class OpenedKinds(Kinds):
+    """The entries of each kind of a root, and the one database of all.
 
     If that cannot be used, all are empty; a kind is, if what an earlier version kept of it cannot be used.
     """

@@ -153,6 +153,10 @@ class Memory(OpenedMemory):
     try_chunks = replay.try_chunks
     replay = replay.replay
 
+    def entries(self, kind: str) -> Entries:
+        """The entries of one kind, to count, find and read. Raises UnknownEntry for an unknown kind."""
+        return self.kinds[kind]
+
     def reembed(
         self, kinds: Sequence[str] = NAMES, model: str = "", *, progress: Progress | None = None
     ) -> bool:

@@ -47,13 +47,13 @@ from store.memory.documents.documents import Documents
 from store.memory.engine import reembedding
 from store.memory.engine.change import refuse_agents
 from store.memory.engine.database import ERASING, SUMMED, Database, Places
-from store.memory.engine.entries import AskedVectors, Entries
+from store.memory.engine.entries import Entries, asked_vectors
 from store.memory.engine.erasing import erase_traces
-from store.memory.engine.inputs import InvalidInput, check_known
+from store.memory.engine.inputs import InvalidInput
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.retrievals import take_in_lines
 from store.memory.engine.settings import DEFAULT, DEFAULTS, LOCAL, memory_settings
-from store.memory.kinds import NAMES, OpenedKinds
+from store.memory.kinds import Kinds, OpenedKinds
 from store.memory.memories import Memories
 from store.memory.story import lore, sessions
 from store.memory.story.lore import Lore
@@ -301,12 +301,12 @@ class OpenedMemory(FollowedByChroma):
         self._models = with_shared_models(models)
         give = partial(
             Entries, retrievals=self.places.retrievals, embedder=embedder, models=self._models,
-            clock=clock, changed=self._wake, asked=AskedVectors(_QUESTIONS),
+            clock=clock, changed=self._wake, asked=asked_vectors(_QUESTIONS),
             finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
         self.database = self._opened.database
-        self.kinds: dict[str, Entries] = self._opened
+        self.kinds: Kinds = self._opened
         self._refused_worlds: list[Refusal] = []
         self._make_parts()
         self._disk = disk
@@ -325,7 +325,7 @@ class OpenedMemory(FollowedByChroma):
         """
         used = copy(self)
         used.actor, used.database = actor, self.database.for_actor(actor)
-        used.kinds = {name: entries.for_actor(actor) for name, entries in self.kinds.items()}
+        used.kinds = Kinds((name, entries.for_actor(actor)) for name, entries in self.kinds.items())
         used._make_parts()
         return used
 
@@ -345,12 +345,11 @@ class OpenedMemory(FollowedByChroma):
             raise InvalidInput("this moment has not come yet")
         used = copy(self)
         used._maintainer, used._writes = None, False
-        used.kinds = {
-            name: entries
-            if entries.fault
-            else as_of(entries, moment, changed=(changed or {}).get(name), embedder=embedder)
+        past = partial(as_of, moment=moment, embedder=embedder)
+        used.kinds = Kinds(
+            (name, entries if entries.fault else past(entries, changed=(changed or {}).get(name)))
             for name, entries in self.kinds.items()
-        }
+        )
         used._make_parts()
         return used
 
@@ -384,11 +383,6 @@ class OpenedMemory(FollowedByChroma):
         if not self.lore.entries.fault:
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds()
-
-    def entries(self, kind: str) -> Entries:
-        """The entries of one kind, to count, find and read. Raises UnknownEntry for an unknown kind."""
-        check_known(kind, NAMES, what="kind of text memory")
-        return self.kinds[kind]
 
     @property
     def usable(self) -> list[Entries]:

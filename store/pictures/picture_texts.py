@@ -30,8 +30,8 @@ import numpy as np
 
 from store.catalog import picture_rows, unfit_words
 from store.catalog.catalog import Catalog, current_generation, next_derived
-from store.embedding.local_weights import Lazy, package_folder
-from store.embedding.multilingual import script_of
+from store.catalog.words import script_of
+from store.embedding.protocol import Lazy, package_folder
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
 from store.progress import Progress, batches

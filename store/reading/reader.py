@@ -64,7 +64,7 @@ from store.search.stand_in import SilentCaptions, may_stand_in
 from store.search.tag_suggestions import TagSuggestion, TagSuggestions
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 
 _KEPT_WORDS = 64
 # Numbers that change with the coins, and with what was read in their pictures.

@@ -27,7 +27,7 @@ from store.errors import InvalidRecord
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from store.vectors.weights import Kind
 
 LEAST_RECORDS = 200  # below, the figures say more about these records than about the model

@@ -24,7 +24,7 @@ from store.search.query import Query
 from store.search.ranking import DOUBT, FUSION, PICTURES, reached
 from store.search.search import Results
 from store.search.similarities import Rows, Similarities
-from store.vectors.blocks import Mask
+from store.vectors.matrices import Mask
 
 STEPS = (1, 2, 4)  # coarse first, on all records: by a few corners most of them are left out
 _POOL = 4  # times `top`: how many of the best at each corner the records to surpass are chosen from

@@ -31,7 +31,7 @@ from store.errors import ModelUnavailable
 from store.lru import LruCache
 from store.records import Record, Tier
 from store.search.samples import Sample, sampled
-from store.vectors import blocks
+from store.vectors.rows import products, quantise, quantised
 
 Half = NDArray[np.uint16]  # the upper halves of float32 numbers
 _LARGEST = 128  # numbers of each vector that are read
@@ -55,10 +55,10 @@ class CosineBounds:
         self._add(rows)
         if not len(rows):
             return np.empty(0, np.intp)
-        head = blocks.direction(vector[self._columns])
+        head = quantised(vector[self._columns])
         rest = np.float32(np.linalg.norm(np.delete(vector, self._columns)))
         steps, errors, rests = self._lengths[:, : len(rows)]
-        bounds = blocks.products(self._codes[: len(rows)], head).astype(np.float32)
+        bounds = products(self._codes[: len(rows)], head).astype(np.float32)
         bounds *= steps * np.float32(head.step)
         bounds += errors * np.float32(head.error_slope()) + rests * rest
         return np.flatnonzero(bounds >= least - head.error_floor() - _ROUNDING)
@@ -78,7 +78,7 @@ class CosineBounds:
             some = floats(rows[start : start + _CHUNK])
             here = slice(start, start + len(some))
             head = some[:, self._columns]
-            made = blocks.quantise(head)
+            made = quantise(head)
             others = np.sqrt(np.maximum(np.vecdot(some, some) - np.vecdot(head, head), 0) + _CANCELLED)
             self._codes[here], self._lengths[:, here] = made.codes, (made.steps, made.errors, others)
         self._count = len(rows)

@@ -38,7 +38,7 @@ from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.similarities import Rows, Similarities
 from store.search.stand_in import PICTURE, StandIn
-from store.vectors.blocks import Mask
+from store.vectors.matrices import Mask
 
 
 class Contribution(NamedTuple):

@@ -17,8 +17,7 @@ from store.search.library_facts import with_vectors
 from store.search.search import Search
 from store.settings import settings
 from store.vectors import matrix_files
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.matrices import Matrices, Vectors, load
+from store.vectors.matrices import Matrices, Vectors, VectorSnapshot, load
 
 _Row = tuple[str, dict[Facet, Vector | bytes | None]]
 

@@ -31,8 +31,7 @@ from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, Floats, QueryDirections, Similarities
 from store.search.stand_in import StandIn, is_usual, may_stand_in, stand_in
-from store.vectors.blocks import Mask, VectorSnapshot
-from store.vectors.matrices import Matrices
+from store.vectors.matrices import Mask, Matrices, VectorSnapshot
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 

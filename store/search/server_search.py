@@ -58,8 +58,7 @@ from store.search.search import (
 )
 from store.search.similarities import NONE, Directions, Floats, QueryDirections, Similarities
 from store.settings import settings
-from store.vectors.blocks import Mask, VectorSnapshot
-from store.vectors.matrices import load
+from store.vectors.matrices import Mask, VectorSnapshot, load
 
 _ROUNDING = 1e-5  # by which a server's cosines may differ from ours
 

@@ -21,8 +21,8 @@ from store.errors import UnknownRecord
 from store.lru import LruCache
 from store.records import FACETS, Facet
 from store.search.query import BAD, GOOD, Part, PartKey, Query
-from store.vectors import blocks
-from store.vectors.blocks import USUAL, Direction, Mask, VectorSnapshot
+from store.vectors.matrices import USUAL, Mask, VectorSnapshot, in_background
+from store.vectors.rows import ROUNDING, Direction, quantised
 
 KEPT_EMBEDDINGS = 256
 
@@ -145,7 +145,7 @@ class Similarities:
         self.lock = threading.RLock()
         self._snapshot = snapshot
         distinct = {own.tobytes(): own for own in directions.values()}  # mostly one for all facets
-        made = {key: blocks.direction(own) for key, own in distinct.items()}
+        made = {key: quantised(own) for key, own in distinct.items()}
         self._asked = {FACETS.index(facet): made[own.tobytes()] for facet, own in directions.items()}
         speaks = np.array([number in self._asked for number in range(len(FACETS))])
         # Shape (5, N): it has it, and the query speaks of it.
@@ -186,7 +186,7 @@ class Similarities:
         """Begin to compare all records exactly, unless they are too many or it was begun."""
         if self._completing is not None or not self.are_many or len(self.addresses) > RESTING:
             return None
-        self._completing = blocks.in_background(lambda: self._everything)
+        self._completing = in_background(lambda: self._everything)
         return self._completing
 
     @cached_property
@@ -264,7 +264,7 @@ class Similarities:
             wrong += np.multiply(self._snapshot.errors, np.float32(error_slope), out=scratch)
         wrong += np.float32(error_floor)
         rows = np.flatnonzero(self._exact)
-        wrong[rows] = blocks.ROUNDING * sum(gains) + 1e-6
+        wrong[rows] = ROUNDING * sum(gains) + 1e-6
         if share:  # it never becomes exact itself
             scores[rows] = weights.astype(np.float32) @ self._filled[:, rows]
         return scores, wrong
@@ -287,7 +287,7 @@ class Similarities:
         direction = self._asked[number]
         wrong = self._snapshot.errors * np.float32(direction.error_slope())
         wrong += np.float32(direction.error_floor())
-        wrong[self._exact | ~self.present[number]] = blocks.ROUNDING
+        wrong[self._exact | ~self.present[number]] = ROUNDING
         return self._filled[number], wrong
 
     def rescore(self, rows: Rows) -> None:

@@ -20,7 +20,7 @@ from store.catalog.words import FUNCTION_WORDS, forms, in_words
 from store.records import FACETS
 from store.search.query import Query
 from store.search.similarities import Floats, Rows, Similarities
-from store.vectors.blocks import Mask
+from store.vectors.matrices import Mask
 
 MOST = 200_000  # coins: of more, reading all captions takes longer than anybody waits for a search
 _READ = 5_000  # coins whose captions are read in any case; of more, so many tell whether the rest is read

@@ -24,7 +24,7 @@ from store.catalog.record_queries import Tagged
 from store.errors import ModelUnavailable
 from store.records import FACETS, Facet, Record
 from store.search.picture_similarity import PictureSimilarity
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS
 
 Floats = NDArray[np.float64]

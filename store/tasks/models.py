@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from store.catalog.catalog import next_derived
-from store.embedding import open_embedder, reembed, resolve
+from store.embedding import embedding_cache, open_embedder, resolve
 from store.embedding.model_download import fetch, find, offered
 from store.embedding.protocol import Embedder, described
 from store.fetching.hub import Hub, HubFile
@@ -64,7 +64,7 @@ def switch_model(library: "Library", name: str, *, progress: Progress | None = N
 def start_if_outdated(library: "Library") -> None:
     """Start embedding everything again if a new version of the program changed what the model makes."""
     is_under_way = any(job.kind == SWITCH.name for job in library.jobs.open())
-    if not is_under_way and reembed.is_outdated(library.catalog, library.embedder):
+    if not is_under_way and embedding_cache.is_outdated(library.catalog, library.embedder):
         name = f"Embed with the new version of {described(library.model)}"
         library.jobs.start(SWITCH.name, name=name, options={"model": library.model})
 

@@ -25,8 +25,8 @@ from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors.blocks import USUAL, Quantised, ReadAhead, Segment, SegmentView, VectorSnapshot
-from store.vectors.matrices import Matrices
+from store.vectors.matrices import USUAL, Matrices, Segment, SegmentView, VectorSnapshot
+from store.vectors.rows import Quantised, ReadAhead
 
 NAMED = "matrices"
 _LONGEST_REST = 3600.0  # seconds between two tries on a disk that has no room for gigabytes

@@ -8,7 +8,7 @@ from pathlib import Path
 from store.catalog import checksums, snapshots
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.layout import Layout
-from store.disk.sqlite_identity import plain_errors, to_read
+from store.disk.sqlite import plain_errors, to_read
 from store.operations import Operation
 
 # Truth that sidecars do not hold, and of `records` where each was last; all other rows come from these.

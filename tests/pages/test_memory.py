@@ -228,7 +228,7 @@ def test_hits_are_filtered_by_tags_and_dates(memory: Memory) -> None:
 
 
 def test_the_page_says_what_its_model_does_not_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.embedding.multilingual._ENGLISH", ("bags",))
+    monkeypatch.setattr("store.embedding.active_model._ENGLISH", ("bags",))
     memory.memories.store_memory("安娜对花生过敏")
     assert "bags does not read Chinese" in shown(opened("memory", ask="安娜对什么过敏"))
     assert "bags does not read" not in shown(opened("memory", view="Browse", kind="Memories"))

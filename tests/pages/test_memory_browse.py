@@ -249,7 +249,7 @@ def _forms() -> list[str]:
 def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import_ends(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.embedding.multilingual._ENGLISH", ("bags",))
+    monkeypatch.setattr("store.embedding.active_model._ENGLISH", ("bags",))
     app = opened("memory", view="Browse", kind="Papers", scope_documents="harbor")
     app.file_uploader[0].set_value([("借贷.md", "抵押品的价值下降时会被清算。".encode(), "text/markdown")])
     toasts = [*send(rerun(app), "import-papers", protocol="harbor").toast]  # it may have ended already

@@ -8,7 +8,7 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.chroma.follower import ChromaFollower
-from store.embedding import reembed
+from store.embedding import embedding_cache
 from store.maintenance import doctor
 from store.memory.memory import Memory
 from store.memory.trust import replay
@@ -46,7 +46,7 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
         at_once = [finding.what for finding in doctor.check(library) if finding.is_fault]
         assert at_once == [], "also before anything embeds again"
         library.work_in_background()  # embeds with what the model makes today
-        assert eventually(lambda: not reembed.is_outdated(library.catalog, library.embedder))
+        assert eventually(lambda: not embedding_cache.is_outdated(library.catalog, library.embedder))
         assert eventually(lambda: not library.jobs.open())
         assert library.wait_for_chroma(60)
         assert [finding.what for finding in doctor.check(library) if finding.is_fault] == []

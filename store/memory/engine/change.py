@@ -14,9 +14,7 @@ from store.catalog import history
 from store.disk.sqlite import insert_rows, marks
 from store.embedding import embedding_cache
 from store.errors import NotPermitted
-from store.memory.engine import vectors
-from store.memory.engine.kind import GIVEN, MemoryKind, Row
-from store.memory.engine.vectors import NewVectors
+from store.memory.engine.kind import GIVEN, MemoryKind, NewVectors, Row
 from store.outcome import Outcome, Refusal
 from store.permissions import Actor
 from store.progress import batches
@@ -234,7 +232,7 @@ class MemoryChange:
         if self.waits:
             return
         if new.embedder:
-            vectors.note_version(self.db, self.kind, new.embedder)
+            self.kind.note_version(self.db, new.embedder)
         embedding_cache.store(self.db, new.model, new.by_key, table=self.kind.vectors)
 
     def finish(self) -> None:

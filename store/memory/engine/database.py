@@ -13,8 +13,7 @@ from store.disk.files import Disk, refused
 from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, readable, versions_in
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
-from store.memory.engine import vectors
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import MemoryKind, add_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +217,7 @@ class Database(SqliteFile):
 def install(db: sqlite3.Connection) -> None:
     """Let this connection use the tables: they need functions, and what is deleted is overwritten."""
     checksums.install(db)
-    vectors.install(db)
+    add_functions(db)
     db.execute("PRAGMA secure_delete = 1")
 
 

@@ -11,7 +11,7 @@ The source of truth of each kind:
     session memory   SQLite only
     transcripts      SQLite, as imported
 
-Vectors are stored by model and text (`vectors.py`). One transaction is the write path: one
+Vectors are stored by model and text (`kind.py`). One transaction is the write path: one
 commit decides texts, vectors, full-text rows, history and the line in `changes` that Chroma follows.
 Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
 derived, and only have vectors, ids and the columns to filter by.
@@ -24,21 +24,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.history import FORGET_VECTORS
-from store.embedding import embedding_cache, multilingual, open_embedder
-from store.embedding.active_model import ActiveModel, version_name
+from store.embedding import embedding_cache, open_embedder
+from store.embedding.active_model import ActiveModel, not_read
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import OFFLINE_TEXT, Embedder, Vector
 from store.errors import ModelUnavailable, NotPermitted, NotWritten
-from store.lru import LruCache
-from store.memory.engine import vectors
 from store.memory.engine.change import (
     EntryVersion,
     MemoryChange,
@@ -57,19 +56,34 @@ from store.memory.engine.inputs import (
     checked_text,
     offered,
 )
-from store.memory.engine.kind import GIVEN, MemoryKind, Row, Where
-from store.memory.engine.retrievals import KeptEntry, Retrievals
+from store.memory.engine.kind import (
+    GIVEN,
+    NEXT_MODEL,
+    TEXT,
+    EntryScores,
+    MemoryKind,
+    NewVectors,
+    ResidentEntries,
+    Row,
+    Where,
+    source,
+)
+from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.settings import DEFAULT, LOCAL, MEASURED, memory_settings
-from store.memory.engine.vectors import TEXT, EntryScores, NewVectors, ResidentEntries
 from store.permissions import Actor
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 
 log = logging.getLogger(__name__)
 
 _OWN = ("number", "rowid_")  # columns of a row that are none of its entry
 _COMPARED = 2_000  # ids that are compared with one that does not exist
-# The vectors of the last questions, by the model's version and the text.
-AskedVectors = LruCache[tuple[str, str], NDArray[np.float32]]
+AskedVectors = Callable[[Embedder, str], Vector]
+
+
+def asked_vectors(count: int) -> AskedVectors:
+    """Embeds questions, and keeps the vectors of the last ones; thread-safe."""
+    kept = lru_cache(count)(lambda model, text: np.asarray(model.embed_texts([text])[0], dtype=np.float32))
+    return cast(AskedVectors, kept)
 
 
 class Entries:
@@ -97,9 +111,9 @@ class Entries:
         self.database = database
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
-        self._asked = AskedVectors(1) if asked is None else asked
+        self._asked = asked or asked_vectors(1)
         self._counted = database if writable else None  # where viewers' questions count as well
-        self._retrievals = Retrievals(
+        self.retrievals = Retrievals(
             retrievals,
             kind=kind.name,
             detail=memory_settings().retrieval_log,
@@ -305,7 +319,7 @@ class Entries:
     def version_of(self, embedder: Embedder) -> str:
         """What the table of vectors calls this version of a model."""
         with self.database.reading() as db:
-            return vectors.version(db, self.kind, embedder)
+            return self.kind.version(db, embedder)
 
     @property
     def embedder(self) -> Embedder:
@@ -328,7 +342,7 @@ class Entries:
             return NewVectors("", {})
         embedder = self.embedder
         version = self.version_of(embedder)
-        sources = [vectors.source(version, text) for text in texts]
+        sources = [source(version, text) for text in texts]
         with self.database.reading() as db:
             new = embedding_cache.unknown(db, sources, table=self.kind.vectors)
         return NewVectors(version, embedding_cache.embed(new, embedder), embedder)
@@ -379,8 +393,8 @@ class Entries:
             note = {"vectors": found.count, "bytes": found.size}
             with self.database.writing() as db:
                 db.execute(f"DELETE FROM {self.kind.vectors} WHERE model = ?", [model])
-                if self.database.meta(vectors.NEXT_MODEL) == model:  # whoever changes to it gives up
-                    self.database.set_meta(vectors.NEXT_MODEL, "")
+                if self.database.meta(NEXT_MODEL) == model:  # whoever changes to it gives up
+                    self.database.set_meta(NEXT_MODEL, "")
                 self.begin(db, FORGET_VECTORS, actor=actor).record_final(
                     "vectors", model, note, count=found.count
                 )
@@ -393,11 +407,7 @@ class Entries:
 
     def question(self, text: str) -> Vector:
         """The vector of a question; a long one takes longer to embed than to answer."""
-        model = self._model.embedder
-        key = version_name(model), text
-        if (known := self._asked.get(key)) is None:
-            known = self._asked[key] = np.asarray(model.embed_texts([text])[0], dtype=np.float32)
-        return known
+        return self._asked(self._model.embedder, text)
 
     def question_or_none(self, text: str) -> Vector | None:
         """The vector of a question; None, with the reason in the log, while the model is away."""
@@ -451,7 +461,7 @@ class Entries:
     def not_read(self, text: str) -> str:
         """The sentence that says that this kind's model does not read the language of a text, or ""."""
         self.actor.check_login()
-        return multilingual.not_read(text, self._model.name)
+        return not_read(text, self._model.name)
 
     def caveat(self, question: str) -> str:
         """Why an answer may lack what is stored: the fault of the file, or the language; or ""."""
@@ -474,34 +484,6 @@ class Entries:
             "(SELECT id FROM recall WHERE kind = ? AND state = ?) ORDER BY rowid"
         )
         return [row[0] for row in self.database.rows(query, [*values, self.kind.name, state])]
-
-    @property
-    def keeps_contexts(self) -> bool:
-        """Whether the setting says to keep what is handed out."""
-        return self._retrievals.keeps_contexts
-
-    def keep_context(
-        self,
-        question: str,
-        found: Sequence[tuple[str, float]],
-        *,
-        scope: str,
-        n: int,
-        where: Where,
-        threshold: float | None = None,
-    ) -> None:
-        """Keep these ids with their present versions and their scores, if the setting says so."""
-        self.actor.check_login()
-        if not self.keeps_contexts:
-            return
-        query = "SELECT id, version FROM changes WHERE tbl = ? AND id IN (SELECT value FROM json_each(?))"
-        ids = json.dumps([id for id, _ in found])
-        versions = dict(self.database.rows(query, [self.kind.table, ids]))
-        entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
-        self._retrievals.keep(
-            question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
-            at=self.clock(),
-        )  # fmt: skip
 
     # -- writing ------------------------------------------------------------------------------------------
 
@@ -592,5 +574,5 @@ class Entries:
 
     def close(self) -> None:
         """Close what this kind alone has open."""
-        self._retrievals.close()
+        self.retrievals.close()
         self.database.close()

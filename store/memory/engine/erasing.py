@@ -18,8 +18,7 @@ from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.database import ERASING, Database, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import UnknownEntry
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import EPOCH, delete_unused
+from store.memory.engine.kind import EPOCH, MemoryKind
 from store.writing.salvage import DAMAGED
 
 # Tables of all kinds with rows that say, or are named by, what a kind's entries are.
@@ -60,7 +59,7 @@ def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
         old.unlink()  # a new file was made of it
     with entries.database.reading() as db:
         ids = {row[0] for row in db.execute(f"SELECT id FROM {entries.kind.table}")}
-    entries._retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
+    entries.retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
     purge()
     entries.database.set_meta(ERASING, "")
     return True
@@ -125,7 +124,7 @@ def _erase_deleted(database: Database, kind: MemoryKind) -> None:
         indexes = [
             row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5%'")
         ]
-        delete_unused(db, kind)
+        kind.delete_unused_vectors(db)
         for table in (*kind.tables, kind.vectors, *_SHARED):
             database.step("make again")
             _make_again(db, table)

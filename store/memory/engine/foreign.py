@@ -17,8 +17,7 @@ from store.embedding.protocol import OFFLINE
 from store.errors import BadSource
 from store.importing.metadata import unix_seconds
 from store.memory.engine.change import ADOPTED, MemoryChange
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import UNKNOWN
+from store.memory.engine.kind import UNKNOWN, MemoryKind
 
 # When something was said or stored, by the names that programs give it, the surest first: those of recorded
 # sessions and of agents' memories; mem0, Letta and OpenAI's API (created_at); ChatGPT's export (create_time);

@@ -32,9 +32,8 @@ from store.errors import NotWritten
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import InvalidInput
-from store.memory.engine.kind import MemoryKind, Row, Where
-from store.memory.engine.retrievals import RetrievedText
-from store.memory.engine.vectors import TEXT
+from store.memory.engine.kind import GIVEN, TEXT, MemoryKind, Row, Where
+from store.memory.engine.retrievals import KeptEntry
 from store.progress import batches
 
 WEIGHT = 0.25
@@ -204,12 +203,28 @@ def log_retrieval(
     `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
     """
     entries.actor.check_login()
-    entries.keep_context(
-        question, [(hit.row["id"], _likeness(hit)) for hit in hits],
-        scope=scope, n=n, where=where or {}, threshold=threshold,
+    if entries.retrievals.days:
+        found = [(hit.row["id"], _likeness(hit)) for hit in hits]
+        keep_context(entries, question, found, scope=scope, n=n, where=where or {}, threshold=threshold)
+    if entries.retrievals.detail:
+        said = [(hit.row["id"], hit.score, hit.row[entries.kind.text]) for hit in hits]
+        entries.retrievals.record(
+            question, said, scope=scope, actor=entries.actor.name, at=entries.clock()
+        )  # fmt: skip
+
+
+def keep_context(
+    entries: Entries, question: str, found: Sequence[tuple[str, float]], *, scope: str, n: int, where: Where,
+    threshold: float | None = None,
+) -> None:  # fmt: skip
+    """Keep these ids with their present versions and their scores."""
+    query = f"SELECT id, version FROM changes WHERE tbl = ? AND id IN {GIVEN}"
+    ids = json.dumps([id for id, _ in found])
+    versions = dict(entries.database.rows(query, [entries.kind.table, ids]))
+    entries.retrievals.keep(
+        question, [KeptEntry(id, versions.get(id, 0), score) for id, score in found], scope=scope, n=n,
+        where=where, threshold=threshold, actor=entries.actor, at=entries.clock(),
     )  # fmt: skip
-    texts = [RetrievedText(hit.row["id"], hit.score, hit.row[entries.kind.text]) for hit in hits]
-    entries._retrievals.record(question, texts, scope=scope, actor=entries.actor.name, at=entries.clock())
 
 
 def _likeness(hit: Retrieved) -> float:

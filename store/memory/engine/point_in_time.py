@@ -21,11 +21,10 @@ from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, ReadOnly
-from store.memory.engine import vectors
 from store.memory.engine.change import ADOPTED, RECALL, written
 from store.memory.engine.database import Database, prepare
 from store.memory.engine.entries import Entries
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import MemoryKind, source
 from store.memory.engine.retrievals import Retrievals
 
 Rows = list[dict[str, Any]]
@@ -80,7 +79,7 @@ def as_of(
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
     past._counted = None
-    past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
+    past.retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 
 
@@ -184,7 +183,7 @@ def _vectors(
     entries: Entries, texts: Iterable[str], model: str, embedder: Embedder | None
 ) -> dict[str, bytes]:
     """The vectors of these texts by key; while the model is away, those that are stored."""
-    sources = {one.key: one for one in (vectors.source(model, text) for text in texts)}
+    sources = {one.key: one for one in (source(model, text) for text in texts)}
     query = f"SELECT vector FROM {entries.kind.vectors} WHERE key = ?"
     with entries.database.reading() as db:
         found = {key: row[0] for key in sources if (row := db.execute(query, [key]).fetchone())}

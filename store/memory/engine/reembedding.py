@@ -5,14 +5,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 
 from store.catalog.catalog import count_up
-from store.embedding.embedding_cache import EmbeddingSource
+from store.embedding.embedding_cache import EmbeddingSource, embed_missing
 from store.embedding.protocol import Embedder
-from store.embedding.reembed import embed_missing
 from store.errors import NotWritten
-from store.memory.engine import vectors
 from store.memory.engine.entries import Entries
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import EPOCH, NEXT_MODEL
+from store.memory.engine.kind import EPOCH, NEXT_MODEL, MemoryKind
 from store.progress import Progress
 
 
@@ -109,7 +106,7 @@ def _embed(
     def before_each(db: sqlite3.Connection, keys: Collection[str]) -> bool:
         nonlocal seen
         check(db)
-        vectors.note_version(db, kind, embedder)
+        kind.note_version(db, embedder)
         if _state(db, kind)[0] != epoch:  # texts may have been deleted for good meanwhile
             return False
         db.executemany(f"DELETE FROM {kind.vectors} WHERE key = ?", zip(keys))  # those of another length

@@ -48,15 +48,6 @@ _TABLES = ("retrievals", "contexts")  # versions up to 1.2 have a .jsonl file of
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievedText:
-    """One hit as it is logged."""
-
-    id: str
-    score: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class KeptEntry:
     """One entry of a context, in the version that was handed out."""
 
@@ -90,26 +81,19 @@ class Retrievals:
         """`detail` is "" for no log, "ids", or "texts"; contexts are kept for some days, 0 for none."""
         self.path = path
         self._kind = kind
-        self._detail = detail
-        self._days = days
+        self.detail = detail
+        self.days = days
         self._lock = threading.Lock()
         self._file: _RetrievalsFile | None = None  # once it was needed
 
-    @property
-    def keeps_contexts(self) -> bool:
-        """Whether contexts are kept."""
-        return self._days > 0
-
     def record(
-        self, question: str, hits: Sequence[RetrievedText], *, scope: str, actor: str, at: float
+        self, question: str, hits: Sequence[tuple[str, float, str]], *, scope: str, actor: str, at: float
     ) -> None:
-        """Log one answer, if the log is on; a full disk must not prevent an answer."""
-        if not self._detail:
-            return
-        has_texts = self._detail == "texts"
+        """Log one answer (ids, scores, texts); a full disk must not prevent an answer."""
+        has_texts = self.detail == "texts"
         logged = [
-            {"id": hit.id, "score": round(hit.score, 4)} | ({"text": hit.text} if has_texts else {})
-            for hit in hits
+            {"id": id, "score": round(score, 4)} | ({"text": text} if has_texts else {})
+            for id, score, text in hits
         ]
         self._add(
             "retrievals",
@@ -131,7 +115,7 @@ class Retrievals:
     ) -> None:
         """Keep one context, and drop those that are too old; a full disk must not prevent an answer."""
         self._add(
-            "contexts", first=at - self._days * _DAY, at=at, scope=scope, actor=actor.name,
+            "contexts", first=at - self.days * _DAY, at=at, scope=scope, actor=actor.name,
             question=question, hits=_json([asdict(hit) for hit in hits]), id=uuid4().hex,
             agent=actor.agent, via=actor.via, n=n, filters=_json(dict(where)), threshold=threshold,
         )  # fmt: skip

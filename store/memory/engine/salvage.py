@@ -22,12 +22,11 @@ from store.catalog.snapshots import DERIVED, CatalogSnapshot
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
-from store.disk.sqlite import connect
-from store.disk.sqlite_identity import MEMORY_ID, identify, is_log, to_inspect, to_read
+from store.disk.sqlite import connect, to_read
+from store.disk.sqlite_identity import MEMORY_ID, identify, is_log, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine.database import SUMMED, VERSION, Database, Places, bring_copy_up_to_date
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import NEXT_MODEL, UNKNOWN
+from store.memory.engine.kind import NEXT_MODEL, UNKNOWN, MemoryKind
 from store.writing.salvage import beside, put_in_place, rebuild, unplaced
 from store.writing.surviving_rows import take_copied, take_tables
 

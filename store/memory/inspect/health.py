@@ -22,13 +22,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.multilingual import MULTILINGUAL as MULTILINGUAL
-from store.embedding.multilingual import unread_language
+from store.embedding.active_model import unread_language
+from store.embedding.protocol import MULTILINGUAL
 from store.memory.engine import point_in_time
 from store.memory.engine.entries import Entries
+from store.memory.engine.kind import TEXT
 from store.memory.engine.retrievals import answers_about
 from store.memory.engine.settings import memory_settings
-from store.memory.engine.vectors import TEXT
 from store.memory.inspect.neighbours import NEARLY, cosines_with_earlier
 from store.memory.kinds import LORE, MEMORIES
 from store.memory.opened import OpenedMemory
@@ -278,7 +278,7 @@ def junk(memory: OpenedMemory, kind: str = MEMORIES, *, progress: Progress | Non
     at least 0.95 with one that it does not contradict.
     """
     memory.actor.check_login()
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     rows = _rows(entries)
     texts = {id: text for id, text, _ in rows}
     reasons: dict[str, list[JunkReason]] = {}

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from store.catalog.filters import Filter
 from store.memory.engine.entries import Entries
-from store.memory.engine.kind import Row
-from store.memory.engine.vectors import TEXT
+from store.memory.engine.kind import TEXT, Row
 from store.memory.kinds import MEMORIES
 from store.memory.opened import OpenedMemory
 from store.progress import Progress
@@ -149,7 +148,7 @@ def around(
     memory: OpenedMemory, id: str, *, kind: str = MEMORIES, reach: int = 1
 ) -> tuple[list[Row], list[Row]]:
     """The entries before and after one in their source, in reading order."""
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     of, row = entries.kind, entries.get(id)
     place = ", ".join(of.sequence)
     same = " AND ".join(["TRUE", *(f"{column} IS ?" for column in of.siblings)])
@@ -171,7 +170,7 @@ def around(
 
 def nearest(memory: OpenedMemory, id: str, *, kind: str = MEMORIES, n: int = 5) -> list[tuple[Row, float]]:
     """The entries of its kind that are nearest to one in meaning, best first, with their cosines."""
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     vector = entries.resident().of([id], TEXT).get(id)
     if vector is None:
         return []
@@ -202,7 +201,7 @@ def near_duplicates(
     100,000 entries of 384 numbers take about a minute and a half on two cores.
     """
     progress = progress or Progress()
-    snapshot = memory.entries(kind).resident()
+    snapshot = memory.kinds[kind].resident()
     ids, matrix = snapshot.addresses, snapshot.rows(np.arange(len(snapshot)), TEXT)
     found: list[DuplicatePair] = []
     for top, left, cosines in cosines_with_earlier(matrix, progress):

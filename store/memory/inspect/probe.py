@@ -174,7 +174,7 @@ def probe(
     `floor` is the lowest cosine, `budget` the maximum of characters in all, `mmr` λ of marginal relevance.
     While the model is away words alone are compared. Does not count as a question.
     """
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     checked_text(question, what="the question")
     checked_count(n, what="n")
     begun = time.perf_counter()
@@ -267,7 +267,7 @@ def probe_messages(
     `floor` is the lowest cosine, `budget` the maximum of characters in all. While the model is away words
     alone are compared. Does not count as a question.
     """
-    entries = memory.entries(TRANSCRIPTS)
+    entries = memory.kinds[TRANSCRIPTS]
     checked_text(question, what="the question")
     by_meaning = mode != "full_text" or floor is not None
     vector = entries.question_or_none(question) if by_meaning else None
@@ -365,7 +365,7 @@ def ask_nightly(memory: OpenedMemory, *, progress: Progress | None = None) -> in
     progress, asked = progress or Progress(), 0
     for kind in ASKED_NIGHTLY:
         before = last_recall_test(memory, kind)
-        now = memory.entries(kind).clock()
+        now = memory.kinds[kind].clock()
         if before and now - before.at < _A_DAY:
             continue
         rows = _rows(memory, kind)
@@ -377,7 +377,7 @@ def ask_nightly(memory: OpenedMemory, *, progress: Progress | None = None) -> in
         model = settings().caption_model if chosen == "model" else ""
         if model:
             try:
-                questions = _by_model(model, turn, memory.entries(kind).kind.text, progress)
+                questions = _by_model(model, turn, memory.kinds[kind].kind.text, progress)
             except CaptioningFailed as error:
                 model, note = "", str(error)
         elif chosen == "model":
@@ -390,14 +390,14 @@ def ask_nightly(memory: OpenedMemory, *, progress: Progress | None = None) -> in
         unfound = kept | {one.id: one.question for one in found.unfound}
         last = turn[-1]["id"] if turn else ""
         result = NightlyRecallTest(now, found.asked, model, note, last, unfound)
-        memory.entries(kind).database.set_meta(_RESULT, json.dumps(asdict(result)))
+        memory.kinds[kind].database.set_meta(_RESULT, json.dumps(asdict(result)))
         asked += found.asked
     return asked
 
 
 def last_recall_test(memory: OpenedMemory, kind: str = MEMORIES) -> NightlyRecallTest | None:
     """What the nights found of this kind, without entries that are gone; None before the first."""
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     if not (stored := entries.database.meta(_RESULT)):
         return None
     found = NightlyRecallTest(**json.loads(stored))
@@ -407,14 +407,14 @@ def last_recall_test(memory: OpenedMemory, kind: str = MEMORIES) -> NightlyRecal
 
 def _rows(memory: OpenedMemory, kind: str) -> list[Row]:
     """The entries that may be asked for."""
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     never = {*entries.never_recalled()}
     return [row for row in entries.find(limit=None) if row["id"] not in never]
 
 
 def _by_words(memory: OpenedMemory, kind: str, rows: Sequence[Row], asked: Collection[Row]) -> dict[str, str]:
     """A question for each of these entries: its words that fewest of all the rows have."""
-    text = memory.entries(kind).kind.text
+    text = memory.kinds[kind].kind.text
     words = {row["id"]: _words(str(row[text])) for row in rows}
     having = Counter(word for each in words.values() for word in each)
     found = {}
@@ -452,7 +452,7 @@ def _asked(
     memory: OpenedMemory, kind: str, rows: Sequence[Row], questions: Mapping[str, str], progress: Progress
 ) -> RecallTest:
     """Ask for these entries by their questions."""
-    text, scope = memory.entries(kind).kind.text, memory.entries(kind).kind.scope
+    text, scope = memory.kinds[kind].kind.text, memory.kinds[kind].kind.scope
     progress.what, progress.total = "asking for entries", len(rows)
     unfound, asked = list[UnfoundEntry](), 0
     for row in rows:

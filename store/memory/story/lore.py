@@ -18,8 +18,7 @@ from store.memory.engine.inputs import (
     checked_text,
     for_chroma,
 )
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.vectors import source
+from store.memory.engine.kind import MemoryKind, source
 from store.memory.story.sessions import N_RESULTS, Scoped, check_owner
 from store.outcome import Outcome, Refusal
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.embedding.local_weights import REST, Lazy, package_folder
+from store.embedding.protocol import REST, Lazy, package_folder
 from store.memory.text.extraction import ContentType
 
 if TYPE_CHECKING:

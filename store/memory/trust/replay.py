@@ -9,7 +9,7 @@ from store.embedding.protocol import Embedder
 from store.errors import InvalidRecord
 from store.memory.context import AssembledContext
 from store.memory.engine import point_in_time
-from store.memory.engine.fusion import EntryHit, best, for_context
+from store.memory.engine.fusion import EntryHit, best, for_context, keep_context
 from store.memory.engine.inputs import InvalidInput, UnknownEntry, check_known, checked_percentage
 from store.memory.engine.point_in_time import Changed
 from store.memory.engine.retrievals import KeptContext, kept_contexts
@@ -118,7 +118,7 @@ def keep(memory: OpenedMemory, prompt: str, shown: AssembledContext) -> None:
         if not section.chunks:
             continue
         entries = memory.kinds[section.chunks[0].kind]
-        if not entries.keeps_contexts:
+        if not entries.retrievals.days:
             return
         ids = [chunk.row["id"] for chunk in section.chunks]
         asked = section.where.get(entries.kind.scope, "") if entries.kind.scope else ""
@@ -127,7 +127,7 @@ def keep(memory: OpenedMemory, prompt: str, shown: AssembledContext) -> None:
         is_kept = last and (last.question, [hit.id for hit in last.hits], last.scope) == (prompt, ids, scope)
         if not is_kept:
             found = [(chunk.row["id"], chunk.score) for chunk in section.chunks]
-            entries.keep_context(prompt, found, scope=scope, n=len(ids), where=section.where)
+            keep_context(entries, prompt, found, scope=scope, n=len(ids), where=section.where)
 
 
 def _ask(past: OpenedMemory, kept: KeptContext, threshold: float | None) -> list[EntryHit]:

@@ -13,8 +13,7 @@ from uuid import uuid4
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine.change import PENDING, RECALL, PendingEntry, refuse_agents
 from store.memory.engine.inputs import LONGEST, InvalidInput, UnknownEntry, changed_meanwhile, checked_text
-from store.memory.engine.kind import MemoryKind, Row
-from store.memory.engine.vectors import NewVectors
+from store.memory.engine.kind import MemoryKind, NewVectors, Row
 from store.memory.kinds import MEMORIES
 from store.memory.memories import MOST_TAGS
 from store.memory.opened import OpenedMemory
@@ -246,7 +245,7 @@ _VERBS: dict[Recall, str] = {"pinned": "pin", "never": "never recall", "": "reca
 
 def of(memory: OpenedMemory, id: str, *, kind: str = MEMORIES) -> Recall:
     """Whether an entry is pinned, never recalled, or "": recalled when it fits."""
-    with memory.entries(kind).database.reading() as db:
+    with memory.kinds[kind].database.reading() as db:
         row = db.execute("SELECT state FROM recall WHERE kind = ? AND id = ?", [kind, id]).fetchone()
     return row[0] if row else ""
 
@@ -256,7 +255,7 @@ def set_recall(
     decision: str | None = None,
 ) -> None:  # fmt: skip
     """Pin entries, never recall them, or treat them as all others; one decision. Raises UnknownEntry."""
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     if entries.decided(decision) is not None:
         return
     with entries.change(_VERBS[state], actor=actor, decision=decision) as change:
@@ -284,7 +283,7 @@ def preview(memory: OpenedMemory, keep: str, others: Sequence[str], *, kind: str
 
     A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
     """
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     rows = [entries.get(id) for id in dict.fromkeys((keep, *others))]
     if len(rows) < 2:
         raise InvalidInput("a merge needs another entry than the one that is kept")
@@ -317,7 +316,7 @@ def merge(
     `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
     meantime, InvalidInput if one was changed, or for what cannot be merged.
     """
-    entries = memory.entries(kind)
+    entries = memory.kinds[kind]
     if entries.decided(decision) is not None:
         kept = entries.get(keep)
         tags = json.loads(kept.get("tags") or "[]")

@@ -12,7 +12,8 @@ import pytest
 
 from store.backup.create import backup
 from store.catalog.catalog import is_made
-from store.disk.sqlite_identity import identify, to_read
+from store.disk.sqlite import to_read
+from store.disk.sqlite_identity import identify
 from store.library import Library
 from store.memory.memory import Memory
 from store.reading.reader import Reader

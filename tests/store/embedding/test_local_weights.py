@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from store.embedding import local_weights, open_embedder
-from store.embedding.local_weights import Lazy, cached_file, file_digest, snapshot
-from store.embedding.protocol import OFFLINE, Embedder
+from store.embedding import open_embedder, protocol
+from store.embedding.local_weights import cached_file, snapshot
+from store.embedding.protocol import OFFLINE, Embedder, Lazy, file_digest
 from store.errors import ModelUnavailable
 
 
@@ -54,8 +54,8 @@ def test_weights_go_once_nobody_has_used_them_for_a_while(monkeypatch: pytest.Mo
         def start(self) -> None:
             timers.append(self)
 
-    monkeypatch.setattr(local_weights, "Timer", RecordingTimer)
-    monkeypatch.setattr(local_weights.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(protocol, "Timer", RecordingTimer)
+    monkeypatch.setattr(protocol.time, "monotonic", lambda: now[0])
     loads = []
     lazy = Lazy("it", lambda: loads.append(1) or "loaded", rest=20.0)
     lazy.get()

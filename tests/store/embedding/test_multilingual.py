@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from store.embedding import open_embedder
-from store.embedding.multilingual import MULTILINGUAL, not_read, unread_language
+from store.embedding.active_model import not_read, unread_language
+from store.embedding.multilingual import MULTILINGUAL
 from store.errors import ModelUnavailable
 
 MINI = "sentence-transformers:all-MiniLM-L6-v2"

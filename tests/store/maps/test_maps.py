@@ -11,8 +11,7 @@ from store.maps import Map, Maps, Space, layout, maps
 from store.maps.layout import interpolate, pca_directions, project, tsne_map, updated_map
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.matrices import Matrices, load
+from store.vectors.matrices import Matrices, VectorSnapshot, load
 from tests.store.conftest import address
 
 pytestmark = pytest.mark.usefixtures("without_chroma")

@@ -11,9 +11,8 @@ from pathlib import Path
 from store.catalog import checksums
 from store.disk.sqlite import marks, statements
 from store.disk.sqlite_identity import MEMORY_ID
-from store.memory.engine import vectors
 from store.memory.engine.database import SUMMED, VERSIONS, Places, install
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.kind import MemoryKind, add_functions
 from store.memory.engine.salvage import _SUMMED
 from store.memory.kinds import KINDS
 
@@ -30,7 +29,7 @@ def as_of_1_2(root: Path) -> None:
             places.former(kind.file).write_bytes(released.read(name))
             with closing(sqlite3.connect(places.former(kind.file), isolation_level=None)) as db:
                 checksums.install(db)
-                vectors.install(db)
+                add_functions(db)
                 _fill(db, places.database, kind)
     for ending in ("", "-wal", "-shm"):
         places.database.with_name(f"{places.database.name}{ending}").unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import pytest
 
 from store.errors import NothingToUndo
 from store.memory.engine.inputs import InvalidInput
-from store.memory.engine.vectors import NewVectors, source
+from store.memory.engine.kind import NewVectors, source
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored

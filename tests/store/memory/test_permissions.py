@@ -160,7 +160,7 @@ ANSWERS_ALWAYS = {
     "Memory.close", "Memory.entries", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
     "Memory.follow_chroma", "Entries.actor",
     "Entries.can_write", "Entries.close", "Entries.embed", "Entries.embedder",
-    "Entries.embedder_or_none", "Entries.fault", "Entries.keeps_contexts", "Entries.least",
+    "Entries.embedder_or_none", "Entries.fault", "Entries.least",
     "Entries.model",
     "Entries.question", "Entries.question_or_none", "Entries.within",
 }  # fmt: skip

@@ -15,7 +15,7 @@ from store.library import Library
 from store.search import search
 from store.search.query import Part, Query
 from store.search.search import compared_rows
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from tests.store import conftest
 
 IN_LIBRARY = Filter(tier="library")

@@ -187,7 +187,7 @@ def test_a_question_that_a_later_one_overtook_is_compared_in_full_when_it_is_ask
         begun.append(Future())
         return begun[-1]
 
-    monkeypatch.setattr("store.vectors.blocks.in_background", never)
+    monkeypatch.setattr("store.search.similarities.in_background", never)
     first = larger.search(ASKED)
     larger.search(Query((Part(text="dog"),), top=5))
     assert [one.cancelled() for one in begun] == [True, False]

@@ -64,7 +64,7 @@ def plainly(results: Results) -> dict[str, float]:
 
 def test_the_best_are_those_of_the_formula(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.search.stand_in._SAMPLE", COUNT)
-    monkeypatch.setattr("store.vectors.blocks._SAMPLE", COUNT)
+    monkeypatch.setattr("store.vectors.matrices._SAMPLE", COUNT)
     results = search.search(QUERY, silent=SILENT)
     expected = plainly(results)
     assert [hit.address for hit in results.hits] == sorted(expected, key=lambda one: -expected[one])[:20]

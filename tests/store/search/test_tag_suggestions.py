@@ -16,7 +16,7 @@ from store.runtime import open_library
 from store.search import tag_suggestions
 from store.search.tag_suggestions import FEWEST, LEAST, Floats, Kernel, TagLearner, TagSuggestions
 from store.tasks import tags
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import VectorSnapshot
 from tests.length import repeated
 from tests.store.conftest import address, coin, create_in_tier, written
 from tests.store.search.test_picture_similarity import RedAngleEmbedder, shade

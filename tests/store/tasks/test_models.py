@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.embedding import model_download, open_embedder, reembed
+from store.embedding import embedding_cache, model_download, open_embedder
 from store.embedding.model_download import OfferedModel
 from store.embedding.protocol import described
 from store.library import Library
@@ -131,7 +131,7 @@ def test_a_new_version_of_the_model_embeds_the_library_again_once(root: Path) ->
         library.work_in_background()
         assert eventually(lambda: [job.state for job in library.jobs.all()] == ["done"])
         assert library.jobs.all()[0].name == "Embed with the new version of hashed"
-        assert reembed.incomplete(library.catalog, library.layout, library.embedder) == []
+        assert embedding_cache.incomplete(library.catalog, library.layout, library.embedder) == []
         models.start_if_outdated(library)
         assert len(library.jobs.all()) == 1
 

@@ -12,8 +12,7 @@ from store.embedding.protocol import Vector
 from store.errors import UnknownRecord
 from store.progress import Progress
 from store.records import FACETS, Facet
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.matrices import Matrices, Vectors, load
+from store.vectors.matrices import Matrices, Vectors, VectorSnapshot, load
 
 DIMENSIONS = 4
 DIRECTION = np.array([1, 2, 3, 4], np.float32)
@@ -216,7 +215,7 @@ def test_many_records_are_marked_as_a_few_are(monkeypatch: pytest.MonkeyPatch) -
     snapshot = load(records, dimensions=DIMENSIONS, block_rows=4).snapshot()
     asked = ["7", "nobody", "0", "3"]
     few = snapshot.mask(asked)
-    monkeypatch.setattr("store.vectors.blocks._MANY_NAMED", 0)
+    monkeypatch.setattr("store.vectors.matrices._MANY_NAMED", 0)
     assert snapshot.mask(asked).tolist() == few.tolist()
     assert np.flatnonzero(few).tolist() == [0, 3, 7]
 

@@ -16,9 +16,9 @@ from store.progress import Progress
 from store.records import FACETS, Facet
 from store.runtime import open_library
 from store.search.query import Part, Query
-from store.vectors import blocks, matrix_files
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.matrices import Matrices, load
+from store.vectors import matrix_files
+from store.vectors import rows as rows_module
+from store.vectors.matrices import Matrices, VectorSnapshot, load
 from tests.store.conftest import address, coin, fresh_root, written
 from tests.store.hashed import Hashed
 
@@ -47,7 +47,7 @@ def products_of(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> di
 
 def bounds(snapshot: VectorSnapshot, vector: Vector) -> dict[str, list[float]]:
     """For each record the approximate products of every facet and of the combined vector, with bounds."""
-    direction = blocks.direction(vector)
+    direction = rows_module.quantised(vector)
     errors = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
     for place, facet in enumerate(FACETS):
         snapshot.approximate(facet, direction, out=errors[place])
@@ -99,9 +99,9 @@ def test_a_save_that_is_cancelled_leaves_nothing(
 def test_rows_of_a_large_file_are_asked_for_alone_though_its_blocks_are_small(
     tmp_path: Path, matrices: Matrices, small_files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_SMALL", 16 * DIMENSIONS * 4)  # bytes of a block
+    monkeypatch.setattr(rows_module, "_SMALL", 16 * DIMENSIONS * 4)  # bytes of a block
     asked: list[tuple[int, int]] = []
-    monkeypatch.setattr(blocks.ReadAhead, "_ask", lambda self, first, end: asked.append((first, end)))
+    monkeypatch.setattr(rows_module.ReadAhead, "_ask", lambda self, first, end: asked.append((first, end)))
     place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="one")
     opened = matrix_files.load(place, fingerprint="one")
     assert opened is not None

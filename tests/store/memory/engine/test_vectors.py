@@ -21,8 +21,8 @@ from store.memory import doctor
 from store.memory.engine.database import Places
 from store.memory.engine.erasing import erase
 from store.memory.engine.inputs import InvalidInput
+from store.memory.engine.kind import source
 from store.memory.engine.reembedding import embed_new, is_outdated, reembed
-from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.lore import put_world_file
 from tests.store.memory.bags import Bags

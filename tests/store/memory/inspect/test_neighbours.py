@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from store.library import Library
-from store.memory.engine.vectors import TEXT
+from store.memory.engine.kind import TEXT
 from store.memory.inspect.neighbours import around, coins_in, mentions, near_duplicates, nearest
 from store.memory.memory import Memory
 from store.runtime import open_library

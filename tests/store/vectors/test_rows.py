@@ -12,9 +12,8 @@ from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.ranking import Ranking, rank
 from store.search.similarities import Similarities
-from store.vectors import blocks
-from store.vectors.blocks import USUAL, ReadAhead
-from store.vectors.matrices import load
+from store.vectors.matrices import USUAL, load
+from store.vectors.rows import ReadAhead, products, quantise, quantised
 
 
 def random_rows(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
@@ -39,11 +38,11 @@ def test_quantised_products_stay_within_the_error_bound(
 ) -> None:
     rows = random_rows(kind, rows=40, dimensions=dimensions, seed=seed)
     rows[7] = 0
-    direction = blocks.direction(
+    direction = quantised(
         random_rows(question, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
     )
-    own = blocks.quantise(rows)
-    found = blocks.products(own.codes, direction) * own.steps * direction.step
+    own = quantise(rows)
+    found = products(own.codes, direction) * own.steps * direction.step
     truth = rows.astype(np.float64) @ direction.exact.astype(np.float64)
     assert np.all(np.abs(found - truth) <= direction.error_slope() * own.errors + direction.error_floor())
     assert found[7] == 0
@@ -166,7 +165,7 @@ def test_a_small_matrix_is_asked_for_as_a_whole_once_in_ten_seconds(
     ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
     now = [100.0]
-    monkeypatch.setattr("store.vectors.blocks.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("store.vectors.rows.time.monotonic", lambda: now[0])
     for at in (100.0, 109.0, 111.0):
         now[0] = at
         ahead.ask(np.array([3]))
@@ -193,7 +192,7 @@ def test_rows_are_asked_for_unless_the_last_ones_of_ten_seconds_came_from_memory
     ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
     now = [100.0]
-    monkeypatch.setattr("store.vectors.blocks.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("store.vectors.rows.time.monotonic", lambda: now[0])
     counts = []
     slow, quick = 0.01, 0.000_001
     for at, seconds in ((100, slow), (101, quick), (110, slow), (111, quick), (122, slow)):
@@ -207,7 +206,7 @@ def test_rows_are_asked_for_unless_the_last_ones_of_ten_seconds_came_from_memory
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix is one of a large library."""
-    monkeypatch.setattr("store.vectors.blocks._SMALL", 0)
+    monkeypatch.setattr("store.vectors.rows._SMALL", 0)
 
 
 @needs_advice
