@@ -1,4 +1,10 @@
-"""Embed the content of each facet once, under a key of model and content."""
+"""Vectors by a key of model and content, so that nothing is embedded twice; and what lacks one.
+
+sources, embed, store         the content of each facet, its vector, kept
+embed_missing                 all that lacks a vector of a model, of coins or texts, before a switch to it
+embed_all, use_kept           the library's model changed
+incomplete, delete_damaged    what doctor asks and mends
+"""
 
 import io
 import sqlite3
@@ -16,8 +22,7 @@ from store.catalog import history
 from store.catalog.catalog import Catalog, next_generation, read_json
 from store.disk.layout import Layout
 from store.disk.sqlite import SqliteFile, marks
-from store.embedding import active_model, embedding_cache
-from store.embedding.active_model import KeptVectors
+from store.embedding.active_model import KEPT_MODEL, KeptVectors, kept_model_text
 from store.embedding.protocol import Embedder, Vector, are_usable, checked, content_key, described
 from store.progress import Progress, batches
 from store.records import CAPTION_FACETS, Facet
@@ -192,7 +197,7 @@ def _embed_pictures(batch: Sequence[EmbeddingSource], embedder: Embedder) -> np.
     return embedder.embed_images(opened)
 
 
-_BATCH = 64
+_TRANSACTION = 64  # vectors that are stored together
 _MOST = 30_000  # characters of a batch
 _READ = 1_024  # vectors at once
 _ALL = (0, 2**63 - 1)  # numbers of rows
@@ -232,19 +237,19 @@ def embed_missing(
     """
     while not progress.cancelled:
         with file.writing() as db:
-            sources = missing(db)
-            if not sources:
+            lacking = missing(db)
+            if not lacking:
                 switch(db)
                 return True
-        progress.total = progress.done + len(sources)
-        for batch in _batches(sources):
+        progress.total = progress.done + len(lacking)
+        for batch in _batches(lacking):
             if progress.cancelled:
                 break
-            vectors = embedding_cache.embed(batch, embedder)
+            vectors = embed(batch, embedder)
             with file.writing() as db:
                 if not before_each(db, vectors.keys()):
                     break
-                embedding_cache.store(db, model or embedder.name, vectors, table=table)
+                store(db, model or embedder.name, vectors, table=table)
             progress.done += len(vectors)
     return False
 
@@ -252,7 +257,7 @@ def embed_missing(
 def _batches(sources: Sequence[EmbeddingSource]) -> Iterator[Sequence[EmbeddingSource]]:
     """As many as are embedded within seconds: between two, a stop is noticed and the progress moves."""
     start = 0
-    while batch := sources[start : start + _BATCH]:
+    while batch := sources[start : start + _TRANSACTION]:
         lengths = accumulate(len(source.text or "") for source in batch)
         batch = batch[: max(1, sum(length <= _MOST for length in lengths))]
         yield batch
@@ -261,14 +266,14 @@ def _batches(sources: Sequence[EmbeddingSource]) -> Iterator[Sequence[EmbeddingS
 
 def use_kept(catalog: Catalog, layout: Layout, model: KeptVectors) -> None:
     """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
-    catalog.set_meta(active_model.KEPT_MODEL, active_model.kept_model_text(model))
+    catalog.set_meta(KEPT_MODEL, kept_model_text(model))
     with catalog.lock:
         _switch(catalog, layout, model, with_gaps=True)
 
 
 def is_outdated(catalog: Catalog, embedder: Embedder) -> bool:
     """Whether pictures of the library have vectors of another model than this, or of another version."""
-    key = embedding_cache.picture_keys(embedder)
+    key = picture_keys(embedder)
     with catalog.reading() as db:
         rows = db.execute(
             "SELECT r.image_hash, e.key FROM embeddings e JOIN records r ON r.id = e.record "
@@ -343,9 +348,9 @@ def _switch(catalog: Catalog, layout: Layout, embedder: Embedder, *, with_gaps: 
 
 
 def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[EmbeddingSource]:
-    sources = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
+    wanted = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
     with catalog.reading() as db:
-        return embedding_cache.unknown(db, sources)
+        return unknown(db, wanted)
 
 
 def _library(
@@ -358,10 +363,10 @@ def _library(
             between,
         )
         for row in rows:
-            sources = embedding_cache.sources(
+            wanted = sources(
                 read_json(row["text"], f"the text of {row['address']}"),
                 picture=layout.image("library", row["address"]),
                 image_hash=row["image_hash"],
                 embedder=embedder,
             )
-            yield _Wanted(row["id"], sources)
+            yield _Wanted(row["id"], wanted)

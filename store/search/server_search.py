@@ -24,14 +24,14 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import Catalog
 from store.catalog.words import NO_WORDS, WordShares
-from store.chroma.server import EVERYTHING, ChromaServer, Limits, Nearest, ServerLists
+from store.chroma.server import EVERYTHING, ChromaServer, Limits, ServerLists
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
@@ -58,7 +58,7 @@ from store.search.search import (
 )
 from store.search.similarities import NONE, Directions, Floats, QueryDirections, Similarities
 from store.settings import settings
-from store.vectors.matrices import Mask, VectorSnapshot, load
+from store.vectors.matrices import Mask, load
 
 _ROUNDING = 1e-5  # by which a server's cosines may differ from ours
 
@@ -70,33 +70,6 @@ class FacetList:
     addresses: Sequence[str] = ()
     last: float = np.inf  # the cosine of the last one
     is_whole: bool = False  # whether the facet has no others
-
-
-class CandidateSimilarities(Similarities):
-    """The exact cosines of candidates, with the neutral values of the whole library."""
-
-    def __init__(
-        self,
-        addresses: Sequence[str],
-        cosines: Vector,
-        *,
-        means: Floats,
-        complete: Sequence[bool],
-        deviations: Floats,
-    ) -> None:
-        """`cosines` is (5, n), NaN without the facet; the others, (5,) each, are those of the library."""
-        super().__init__(VectorSnapshot(dimensions=1), {})
-        self.addresses = tuple(addresses)
-        self.present = ~np.isnan(cosines)
-        self.means = means
-        self.spoken = (~np.isnan(means)).tolist()
-        self.complete = list(complete)
-        self.deviations = deviations
-        self._neutral = np.nan_to_num(means)[:, None]
-        self.are_many = False
-        self._everything = np.where(self.present, cosines.astype(np.float64), self._neutral)
-        self._filled = self._everything.astype(np.float32)
-        self._exact = np.ones(len(self.addresses), np.bool_)
 
 
 @dataclass(eq=False)
@@ -222,7 +195,7 @@ _NAMED = 20_000  # so many records are named to the server
 class Candidates(NamedTuple):
     """The candidates of one moment."""
 
-    similarities: CandidateSimilarities
+    similarities: Similarities
     mask: Mask | None  # (n,): those that may be results; None: all
     words: Words | None  # those that have words of the query
 
@@ -264,7 +237,7 @@ class ServerQuery:
         """The candidates so far; the same object until there are more."""
         with self.lock:
             if self._made is None or len(self._made.similarities.addresses) != len(self.pool.row_of):
-                answer = CandidateSimilarities(
+                answer = Similarities.exact(
                     self.pool.addresses,
                     self.pool.cosines,
                     means=self.means,
@@ -307,26 +280,13 @@ _FLOOR = 5_000  # records that nonsense is compared with
 _KEPT = 16  # queries; each takes about 100 bytes for every candidate
 
 
-class Lists(Protocol):
-    """What proposes candidates."""
-
-    @property
-    def most(self) -> int | None:
-        """How long a list can be; None: as long as one likes."""
-
-    def nearest(
-        self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
-    ) -> dict[Facet, Nearest]:
-        """The `n` nearest entries of each facet, and their cosines."""
-
-
 class ServerSearch:
     """Searches one state of a library; thread-safe."""
 
     def __init__(
         self,
         catalog: Catalog,
-        lists: Lists,
+        lists: ServerLists,
         facts: LibraryFacts,
         directions: QueryDirections,
         embedder: Embedder,
@@ -546,7 +506,7 @@ class ServerSearch:
             addresses = [row[0] for row in named]
             return stored_vectors(db, addresses, dimensions=self._embedder.dimensions)
 
-    def _fits(self, query: Query, answer: CandidateSimilarities, mask: Mask | None) -> bool:
+    def _fits(self, query: Query, answer: Similarities, mask: Mask | None) -> bool:
         """Whether a text query is closer to some candidate's caption than nonsense is to any."""
         least = self._floor_for(query)
         return least is None or answer.exceeds(least, CAPTIONS, mask)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,29 +142,50 @@ class Similarities:
     """
 
     def __init__(self, snapshot: VectorSnapshot, directions: Mapping[Facet, Vector]) -> None:
-        self.addresses = snapshot.addresses
-        self.lock = threading.RLock()
-        self._snapshot = snapshot
         distinct = {own.tobytes(): own for own in directions.values()}  # mostly one for all facets
         made = {key: quantised(own) for key, own in distinct.items()}
-        self._asked = {FACETS.index(facet): made[own.tobytes()] for facet, own in directions.items()}
-        speaks = np.array([number in self._asked for number in range(len(FACETS))])
-        # Shape (5, N): it has it, and the query speaks of it.
-        self.present: Mask = snapshot.present & speaks[:, None]
-        self.spoken = [bool(has.any()) for has in self.present]  # of each facet, whether any record has it …
-        self.complete = [bool(has.all()) for has in self.present]  # … and whether every record
-        # Shape (5,): the neutral values, NaN where no record has the facet.
-        self.means = np.full(len(FACETS), np.nan)
-        for number, direction in self._asked.items():
-            if self.spoken[number]:  # the mean of the products is the product with the mean
-                self.means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)
-        self._neutral = np.nan_to_num(self.means)[:, None]
-        self._filled = np.zeros((len(FACETS), len(self.addresses)), np.float32)
+        asked = {FACETS.index(facet): made[own.tobytes()] for facet, own in directions.items()}
+        speaks = np.array([number in asked for number in range(len(FACETS))])
+        present, means = snapshot.present & speaks[:, None], np.full(len(FACETS), np.nan)
+        for number, direction in asked.items():
+            if present[number].any():  # the mean of the products is the product with the mean
+                means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)
+        self._begin(snapshot.addresses, present, means, present.all(axis=1).tolist(), snapshot, asked)
+
+    @classmethod
+    def exact(
+        cls, addresses: Sequence[str], cosines: Vector, *, means: Floats, complete: Sequence[bool],
+        deviations: Floats,
+    ) -> Self:  # fmt: skip
+        """Of some records of a library: `cosines` (5, n), NaN without the facet; the others (5,) are its."""
+        made = cls.__new__(cls)
+        made._begin(
+            tuple(addresses), ~np.isnan(cosines), means, [*complete], VectorSnapshot(dimensions=1), {}
+        )
+        np.copyto(made._filled, np.where(made.present, cosines, made._neutral), casting="same_kind")
+        made._exact[:] = True
+        made.deviations = deviations
+        return made
+
+    def _begin(
+        self, addresses: tuple[str, ...], present: Mask, means: Floats, complete: list[bool],
+        snapshot: VectorSnapshot, asked: Mapping[int, Direction],
+    ) -> None:  # fmt: skip
+        self.addresses = addresses
+        self.lock = threading.RLock()
+        self._snapshot = snapshot
+        self._asked = asked
+        self.present = present  # (5, N): it has it, and the query speaks of it
+        self.means = means  # (5,): the neutral values, NaN where no record has the facet
+        self.spoken = (~np.isnan(means)).tolist()  # of each facet, whether any record has it …
+        self.complete = complete  # … and whether every record
+        self._neutral = np.nan_to_num(means)[:, None]
+        self._filled = np.zeros(present.shape, np.float32)
         self._combined = np.empty(0, np.float32)  # (N,) once scanned, never exact
-        combined = [self._asked.get(number) for number in _COMBINED.tolist()]
+        combined = [asked.get(number) for number in _COMBINED.tolist()]
         self._can_combine = combined[0] is not None and all(own is combined[0] for own in combined)
         self._scanned: set[int] = set()
-        self._exact = np.zeros(len(self.addresses), np.bool_)
+        self._exact = np.zeros(len(addresses), np.bool_)
         self._completing: Future[Floats] | None = None
 
     @property
@@ -180,7 +202,7 @@ class Similarities:
     @cached_property
     def are_many(self) -> bool:
         """Whether a bound serves the first answer, and a sample tells how far apart cosines lie."""
-        return len(self.addresses) > FEW
+        return len(self.addresses) > FEW and not self._exact.all()
 
     def complete_later(self) -> "Future[Floats] | None":
         """Begin to compare all records exactly, unless they are too many or it was begun."""

@@ -1,1 +1,1 @@
-"""The library's vectors in memory: blocks, matrices, their files, and weights."""
+"""The library's vectors in memory: matrices, their rows and files, and weights."""

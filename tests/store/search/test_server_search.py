@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from store.catalog.filters import Filter
 from store.catalog.words import WordShares
 from store.chroma.follower import ChromaFollower
-from store.chroma.server import EVERYTHING, Limits, Nearest
+from store.chroma.server import EVERYTHING, Limits, Nearest, ServerLists
 from store.embedding.protocol import Vector
 from store.library import Library
 from store.records import FACETS, Facet
@@ -24,8 +24,8 @@ from store.search.library_facts import LibraryFactsReader
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale, rank
 from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
-from store.search.server_search import CandidateSimilarities, FacetList, Pool, ServerSearch, threshold
-from store.search.similarities import QueryDirections
+from store.search.server_search import FacetList, Pool, ServerSearch, threshold
+from store.search.similarities import QueryDirections, Similarities
 from tests.store.conftest import address, approved_with_own_words, fresh_root
 from tests.store.hashed import Hashed
 
@@ -34,11 +34,12 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 WORDS = WordShares({}, ("nowhere",))  # of no record
 
 
-class ExactLists:
+class ExactLists(ServerLists):
     """Lists as an index without gaps gives them; `most` and `missing` make it worse."""
 
+    most: int | None = None
+
     def __init__(self, library: Library) -> None:
-        self.most: int | None = None
         self.missing: set[str] = set()
         self.asked: list[tuple[int, Limits]] = []
         snapshot = library.snapshot()
@@ -276,7 +277,7 @@ def test_what_is_proved_holds_for_every_record(seed: int, count: int, length: in
     )
     weights = dict(zip(FACETS, random.choice([0.0, 0.5, 1.0, 4.0], 5), strict=True))
     addresses = [f"a{number:03}" for number in range(count)]
-    whole = CandidateSimilarities(addresses, cosines, means=means, complete=complete, deviations=np.ones(5))
+    whole = Similarities.exact(addresses, cosines, means=means, complete=complete, deviations=np.ones(5))
     exact = rank(whole, weights, top=3, scale=scale)
 
     lists, seen = {}, set()
