@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from store.adopting.system import DataSurvey
-    from store.catalog.deleted_items import DeletedItem
     from store.catalog.filters import FacetLength, Filter
     from store.catalog.history import Event, PastDecision
+    from store.catalog.named_values import DeletedItem
     from store.disk.layout import RESOURCES, Layout
     from store.disk.open_writers import close_all
-    from store.disk.replica import is_replica
+    from store.disk.sqlite import is_replica
     from store.duplicates.findings import DuplicateFinding, Suspect, Suspicion
     from store.errors import MemedexError
     from store.exporting.formats import export
@@ -59,12 +59,12 @@ _FROM = {
     name: f"store.{module}"
     for module, names in {
         "adopting.system": "DataSurvey",
-        "catalog.deleted_items": "DeletedItem",
+        "catalog.named_values": "DeletedItem",
         "catalog.filters": "FacetLength Filter",
         "catalog.history": "Event PastDecision",
         "disk.layout": "Layout RESOURCES",
         "disk.open_writers": "close_all",
-        "disk.replica": "is_replica",
+        "disk.sqlite": "is_replica",
         "duplicates.findings": "DuplicateFinding Suspect Suspicion",
         "errors": "MemedexError",
         "exporting.formats": "export",

@@ -19,7 +19,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import FairLock, WriterLock
 from store.disk.open_writers import Writers
-from store.disk.replica import is_replica, refuse_replica
+from store.disk.sqlite import is_replica, refuse_replica
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder, give_back_memory
 from store.errors import ChromaBehind, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly

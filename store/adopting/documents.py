@@ -155,11 +155,8 @@ class PassageCounter:
         return self._adoption.memory.documents.entries.clock()
 
     def _here(self, key: tuple[str, str]) -> int:
-        with self._adoption.memory.documents.entries.database.reading() as db:
-            query = (
-                "SELECT coalesce(max(chunk_index), -1) + 1 FROM documents WHERE protocol = ? AND source = ?"
-            )
-            return int(db.execute(query, key).fetchone()[0])
+        query = "SELECT coalesce(max(chunk_index), -1) + 1 FROM documents WHERE protocol = ? AND source = ?"
+        return int(self._adoption.memory.documents.entries.database.row(query, key)[0])
 
 
 def _source(metadata: Metadata) -> Any:

@@ -20,8 +20,7 @@ from store.disk.exchange import STAGED, Exchange, alone, exchange, is_decided
 from store.disk.files import Disk, absolute
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
-from store.disk.replica import refuse_replica
-from store.disk.sqlite import to_read
+from store.disk.sqlite import refuse_replica, to_read
 from store.errors import BadBackup, BadSource, CatalogDamaged, NotWritten
 from store.outcome import Outcome, Refusal
 from store.pictures.shared_pictures import SharedPictures, shared_pictures

@@ -14,8 +14,15 @@ from uuid import uuid4
 from store.catalog import checksums, pages, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
-from store.disk.replica import is_replica
-from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, readable, to_read, versions_in
+from store.disk.sqlite import (
+    SqliteFile,
+    bring_up_to_date,
+    is_replica,
+    not_written,
+    readable,
+    to_read,
+    versions_in,
+)
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotPermitted, NotWritten
 from store.operations import CaptionSource, DecisionIntent

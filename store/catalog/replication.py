@@ -3,7 +3,7 @@
 import time
 
 from store.catalog.catalog import Catalog
-from store.disk.replica import is_replica
+from store.disk.sqlite import is_replica
 
 EVERY = 5.0  # seconds
 LATE = 60.0  # seconds behind, from which something is wrong

@@ -15,7 +15,7 @@ from store.chroma.place import describe_place, is_there
 from store.cli.call import ELSEWHERE, REFUSED, WRONG, Call, as_json, has_library, no_library
 from store.cli.verbs import Repair, Yes, typed_path, verb
 from store.disk.layout import Layout
-from store.disk.replica import refuse_replica
+from store.disk.sqlite import refuse_replica
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.model_download import download
 from store.embedding.protocol import REFERENCE

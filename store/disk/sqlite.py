@@ -1,4 +1,10 @@
-"""A SQLite file with one writing connection, under a lock, and a pool of reading ones; and values for SQL."""
+"""A SQLite file with one writing connection, under a lock, and a pool of reading ones; and values for SQL.
+
+In a replica Litestream follows a writer on another machine (`litestream restore -f`). It takes SQLite's own
+locks while it changes pages, but SQLite notices changed pages only by page 1, which most commits leave alone.
+So a replica is read through a new connection every time, which has cached nothing, and whose lock is held
+until its reader is done.
+"""
 
 import errno
 import os
@@ -6,7 +12,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
@@ -15,9 +21,31 @@ from typing import Any, Self, TypeGuard
 from weakref import WeakSet
 
 from store.disk.files import Disk, identity
-from store.disk.replica import held, is_replica
 from store.errors import InvalidRecord, MaybeWritten, NotWritten, ReadOnly
 from store.permissions import OPERATOR, Actor
+
+
+def is_replica(path: Path) -> bool:
+    """Whether Litestream follows a writer into this file, so that nothing else may write to it."""
+    return path.with_name(f"{path.name}-txid").exists()
+
+
+def refuse_replica(path: Path) -> None:
+    """Raises ReadOnly for a replica, with the remedy."""
+    if is_replica(path):
+        raise ReadOnly(
+            f"{path} is a replica that Litestream writes to; decide on the machine that it follows. To write "
+            f"here instead, end Litestream and delete {path.name}-txid"
+        )
+
+
+@contextmanager
+def held(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Lend a new connection to a replica, which does not change until the block ends; then close it."""
+    with closing(db), closing(db.execute("SELECT 1 FROM sqlite_master")) as reading:
+        reading.fetchone()  # of many rows: as long as it is not read to its end, SQLite keeps its lock
+        yield db
+
 
 _LOG = 67_108_864  # bytes that the log keeps on the disk once it was emptied
 _GONE = "it was removed or replaced while the program had it open; put it back, or restart the program"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
-from store.disk.replica import is_replica
-from store.disk.sqlite import plain_errors, to_read
+from store.disk.sqlite import is_replica, plain_errors, to_read
 from store.errors import ForeignFile
 
 # `PRAGMA application_id` of what Memedex makes; files from before it was set have 0.

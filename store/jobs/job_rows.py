@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from store.catalog import deleted_items
+from store.catalog import named_values
 from store.catalog.catalog import Catalog
 from store.disk.sqlite import marks, renamed
 from store.jobs.job import EPHEMERAL, Item, ItemState, Job, State
@@ -253,7 +253,7 @@ class JobRepository:
         for row in old:
             if row["state"] == "failed" and db.execute(_STILL_WAITS, [row["id"]]).fetchone():
                 continue  # it may still be resumed
-            deleted_items.record(db, "job", row["name"], dict(row), actor="")
+            named_values.record_deleted(db, "job", row["name"], dict(row), actor="")
             db.execute("DELETE FROM job_items WHERE job = ?", [row["id"]])
             db.execute("DELETE FROM jobs WHERE id = ?", [row["id"]])
 

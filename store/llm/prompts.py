@@ -71,9 +71,8 @@ class Prompts:
 
     def versions(self, name: str) -> list[Prompt]:
         """All versions, newest first."""
-        with self._catalog.reading() as db:
-            rows = db.execute("SELECT * FROM prompts WHERE name = ? ORDER BY version DESC", [name])
-            return [Prompt(**renamed(row, actor="who", created_at="at")) for row in rows]
+        rows = self._catalog.rows("SELECT * FROM prompts WHERE name = ? ORDER BY version DESC", [name])
+        return [Prompt(**renamed(row, actor="who", created_at="at")) for row in rows]
 
     def save(self, name: str, text: str, *, actor: str = "") -> Prompt:
         """Make this text the current version; older versions stay.

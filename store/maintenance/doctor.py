@@ -22,8 +22,8 @@ from store.disk.aside import KEPT
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
-from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked, stat_text
+from store.disk.sqlite import is_replica, refuse_replica
 from store.embedding import embedding_cache
 from store.embedding.protocol import are_usable
 from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable

@@ -77,13 +77,12 @@ class MemorySource:
     def _follow_changes(self, kind: Entries, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
         table = kind.kind.table
         while not is_ending() and not kind.database.meta("chroma_rebuild"):
-            with kind.database.reading() as db:
-                rows = db.execute(
-                    "SELECT c.number AS change_, c.id AS id_, p.*, v.vector FROM changes c "
-                    f"LEFT JOIN {table} p ON p.id = c.id {kind.kind.joined()} "
-                    "WHERE +c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
-                    [table, _cursor(kind), BATCH],
-                ).fetchall()
+            rows = kind.database.rows(
+                "SELECT c.number AS change_, c.id AS id_, p.*, v.vector FROM changes c "
+                f"LEFT JOIN {table} p ON p.id = c.id {kind.kind.joined()} "
+                "WHERE +c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
+                [table, _cursor(kind), BATCH],
+            )
             if not rows:
                 return
             points = [point_of(kind.kind, row) for row in rows if row["vector"] is not None]
@@ -96,12 +95,11 @@ class MemorySource:
         upto, last = self._refilled(kind, chroma)
         rebuild = kind.kind.key("chroma_rebuild")
         while not is_ending():
-            with kind.database.reading() as db:
-                rows = db.execute(
-                    f"SELECT p.rowid AS rowid_, p.*, v.vector FROM {kind.kind.table} p {kind.kind.joined()} "
-                    "WHERE p.rowid > ? AND v.key IS NOT NULL ORDER BY p.rowid LIMIT ?",
-                    [last, BATCH],
-                ).fetchall()
+            rows = kind.database.rows(
+                f"SELECT p.rowid AS rowid_, p.*, v.vector FROM {kind.kind.table} p {kind.kind.joined()} "
+                "WHERE p.rowid > ? AND v.key IS NOT NULL ORDER BY p.rowid LIMIT ?",
+                [last, BATCH],
+            )
             chroma.put(kind.kind.name, [point_of(kind.kind, row) for row in rows], gone=())
             before, last = f"{upto} {last}", rows[-1]["rowid_"] if rows else last
             with kind.database.writing() as db:
@@ -123,14 +121,13 @@ class MemorySource:
         name, table, progress = kind.kind.name, kind.kind.table, kind.database.meta("chroma_rebuild")
         if " " in progress:
             upto, last = map(int, progress.split())
-            with kind.database.reading() as db:
-                found = db.execute(
-                    f"SELECT p.id FROM {table} p {kind.kind.joined()} WHERE p.rowid <= ? "
-                    "AND v.key IS NOT NULL AND p.id NOT IN "
-                    "(SELECT id FROM changes WHERE tbl = ? AND number > ?)",
-                    [last, table, upto],
-                )
-                brought = {row["id"] for row in found}
+            found = kind.database.rows(
+                f"SELECT p.id FROM {table} p {kind.kind.joined()} WHERE p.rowid <= ? "
+                "AND v.key IS NOT NULL AND p.id NOT IN "
+                "(SELECT id FROM changes WHERE tbl = ? AND number > ?)",
+                [last, table, upto],
+            )
+            brought = {row["id"] for row in found}
             if brought <= chroma.ids(name):
                 return upto, last
         chroma.begin(name, model=kind.model)
@@ -151,10 +148,9 @@ def behind(kind: Entries) -> int:
     """How many entries of this kind Chroma does not have yet."""
     if kind.database.meta("chroma_rebuild"):
         return max(1, kind.count())
-    with kind.database.reading() as db:
-        row = db.execute(
-            "SELECT count(*) FROM changes WHERE +tbl = ? AND number > ?", [kind.kind.table, _cursor(kind)]
-        ).fetchone()
+    row = kind.database.row(
+        "SELECT count(*) FROM changes WHERE +tbl = ? AND number > ?", [kind.kind.table, _cursor(kind)]
+    )
     return int(row[0])
 
 

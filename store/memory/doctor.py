@@ -171,12 +171,11 @@ def _kind(entries: Entries) -> Iterator[MemoryFinding]:
 
 def _without_vector(entries: Entries) -> Iterator[MemoryFinding]:
     name, model = entries.kind.name, entries.model
-    with entries.database.reading() as db:
-        query = (
-            f"SELECT coalesce(embedding_model, ''), count(*) FROM {entries.kind.with_any_vector()} "
-            "WHERE embedding_model IS NOT ? GROUP BY 1"
-        )
-        others = dict(db.execute(query, [model]).fetchall())
+    query = (
+        f"SELECT coalesce(embedding_model, ''), count(*) FROM {entries.kind.with_any_vector()} "
+        "WHERE embedding_model IS NOT ? GROUP BY 1"
+    )
+    others = dict(entries.database.rows(query, [model]))
     if unembedded := others.pop("", 0):
         remedy = f"embed them with {model}"
         yield MemoryFinding(name, f"{unembedded:,} entries have no vector of this kind's model", remedy)

@@ -313,8 +313,7 @@ class Memory(OpenedMemory):
 
     def tags(self) -> dict[str, int]:
         """Every tag of a memory with the number of memories that have it."""
-        with self.memories.entries.database.reading() as db:
-            rows = db.execute(
-                "SELECT value, count(*) FROM memories, json_each(memories.tags) GROUP BY value ORDER BY value"
-            )
-            return {str(row[0]): int(row[1]) for row in rows}
+        rows = self.memories.entries.database.rows(
+            "SELECT value, count(*) FROM memories, json_each(memories.tags) GROUP BY value ORDER BY value"
+        )
+        return {str(row[0]): int(row[1]) for row in rows}

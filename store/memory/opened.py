@@ -33,8 +33,7 @@ from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk
 from store.disk.lock import WriterLock, holder
 from store.disk.open_writers import Writers
-from store.disk.replica import is_replica
-from store.disk.sqlite import SqliteFile
+from store.disk.sqlite import SqliteFile, is_replica
 from store.embedding import open_embedder
 from store.embedding.active_model import with_shared_models
 from store.embedding.protocol import Embedder

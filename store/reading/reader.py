@@ -17,10 +17,10 @@ from store.captions.suggestions import Suggestions
 from store.catalog import history, rows, snapshots
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
-from store.catalog.deleted_items import DeletedItems
 from store.catalog.filters import Filter
 from store.catalog.history import Answers, DecisionLog, Event, PastDecision
 from store.catalog.listing import Listing
+from store.catalog.named_values import DeletedItems
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
 from store.catalog.words import NO_WORDS, WordShares, word_shares

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from store.catalog import deleted_items
+from store.catalog import named_values
 from store.catalog.catalog import Catalog
 from store.catalog.words import in_words
 from store.disk.files import Disk, content_hash, file_hash, read_regular
@@ -173,9 +173,8 @@ class GoldenQueries:
     def judgements(self) -> dict[str, dict[str, bool]]:
         """All judgements of results, by line and address."""
         found: dict[str, dict[str, bool]] = {}
-        with self._catalog.reading() as db:
-            for row in db.execute("SELECT line, address, good FROM judgements ORDER BY at"):
-                found.setdefault(row["line"], {})[row["address"]] = bool(row["good"])
+        for row in self._catalog.rows("SELECT line, address, good FROM judgements ORDER BY at"):
+            found.setdefault(row["line"], {})[row["address"]] = bool(row["good"])
         return found
 
     def by_judgement(self) -> list[Golden]:
@@ -294,7 +293,7 @@ def _put(db: sqlite3.Connection, golden: Golden) -> None:
 
 def _note_removed(db: sqlite3.Connection, golden: Golden, *, actor: str) -> None:
     value = {"answers": golden.answers, "collection": golden.collection, "who": golden.actor}
-    deleted_items.record(db, WHAT, golden.line, value, actor=actor)
+    named_values.record_deleted(db, WHAT, golden.line, value, actor=actor)
 
 
 def _golden(row: sqlite3.Row, collection: str) -> Golden:

@@ -367,9 +367,8 @@ class ServerSearch:
             limits=limits(query, among, can_be_named=most is None),
             shares=words,
         )
-        with self._catalog.reading() as db:
-            queue = db.execute("SELECT address FROM chroma_queue LIMIT ?", [_WAITING + 1])
-            waiting = [row[0] for row in queue]
+        queue = self._catalog.rows("SELECT address FROM chroma_queue LIMIT ?", [_WAITING + 1])
+        waiting = [row[0] for row in queue]
         asked.pool.unlisted.update(waiting)
         asked.lacks = len(waiting) > _WAITING
         first = list(waiting[:_WAITING])

@@ -31,7 +31,7 @@ from store.records import (
     validate,
 )
 from store.tags.taxonomy import Taxonomy
-from store.writing.payload import Payload
+from store.writing.journal import Payload
 
 _ORDER = (*REQUIRED_KEYS, "caption", "tags", "tags_categories")  # of the keys in a new sidecar; extras follow
 _TWIN = "its address differs from {} only in upper and lower case"

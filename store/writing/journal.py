@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from store.captions import drafts
@@ -23,10 +23,24 @@ from store.disk.layout import Layout
 from store.disk.sidecars import file_stats
 from store.disk.sqlite import UnknownCommit, not_written
 from store.embedding import embedding_cache
+from store.embedding.embedding_cache import EmbeddingSource
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
 from store.records import TIERS
-from store.writing.payload import Payload
+
+
+@dataclass(slots=True)
+class Payload:
+    """New files, sidecar texts and vectors of an operation, all computed beforehand."""
+
+    pictures: dict[str, bytes] = field(default_factory=dict)  # address → JPG
+    sidecars: dict[str, bytes] = field(default_factory=dict)  # SHA-256 → JSON
+    # What the operation's records are embedded from.
+    wanted: list[EmbeddingSource] = field(default_factory=list)
+    model: str = ""  # … and by which model; the library's must still be the same when it is decided
+    vectors: dict[str, bytes] = field(default_factory=dict)  # key → float32 row
+    fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like
+
 
 _MOST = 64  # records of a group of several operations, since each waits for all
 

@@ -18,8 +18,7 @@ from store.errors import CatalogDamaged, InvalidRecord, LibraryStuck, MemedexErr
 from store.operations import Change, DecisionIntent, Operation, State
 from store.outcome import Outcome, Refusal
 from store.records import Record, validate
-from store.writing.journal import CHANGED_OUTSIDE, Journal
-from store.writing.payload import Payload
+from store.writing.journal import CHANGED_OUTSIDE, Journal, Payload
 from store.writing.reconcile import reconcile_addresses
 
 

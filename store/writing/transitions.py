@@ -26,8 +26,7 @@ from store.progress import Progress, batches
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.tags import taxonomy_file
 from store.writing import transitions
-from store.writing.journal import CHANGED_MEANWHILE
-from store.writing.payload import Payload
+from store.writing.journal import CHANGED_MEANWHILE, Payload
 from store.writing.prepare import WritePath
 
 OPERATION = 256  # records of one operation

@@ -26,7 +26,7 @@ from store.progress import Progress, batches
 from store.records import TIERS
 from store.search.golden_queries import GoldenQueries
 from store.vectors import matrix_files
-from store.writing.payload import Payload
+from store.writing.journal import Payload
 from store.writing.prepare import WritePath
 
 DAY = 86_400.0  # seconds

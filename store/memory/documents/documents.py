@@ -331,10 +331,9 @@ class Documents:
 
     def _texts(self, row: Row) -> list[str]:
         """The text of each page of a passage's paper; none if its file is not there."""
-        with self.entries.database.reading() as db:
-            found = db.execute(
-                "SELECT * FROM sources WHERE protocol = ? AND source = ?", [row["protocol"], row["source"]]
-            ).fetchone()
+        found = self.entries.database.row(
+            "SELECT * FROM sources WHERE protocol = ? AND source = ?", [row["protocol"], row["source"]]
+        )
         try:
             return self._text(DocumentSource(**found)).pages if found else []
         except BadSource:
@@ -420,10 +419,10 @@ class Documents:
 
     def sources(self) -> list[DocumentSource]:
         """Every document, by protocol and name."""
-        with self.entries.database.reading() as db:
-            return [
-                DocumentSource(**row) for row in db.execute("SELECT * FROM sources ORDER BY protocol, source")
-            ]
+        return [
+            DocumentSource(**row)
+            for row in self.entries.database.rows("SELECT * FROM sources ORDER BY protocol, source")
+        ]
 
     def cite(self, id: str) -> Citation:
         """The place of this passage; files without pages, and edited passages, have no rectangles.
@@ -431,11 +430,10 @@ class Documents:
         Raises BadSource if its file was never imported.
         """
         row = self.entries.get(id)
-        with self.entries.database.reading() as db:
-            found = db.execute(
-                "SELECT original FROM sources WHERE protocol = ? AND source = ?",
-                [row["protocol"], row["source"]],
-            ).fetchone()
+        found = self.entries.database.row(
+            "SELECT original FROM sources WHERE protocol = ? AND source = ?",
+            [row["protocol"], row["source"]],
+        )
         if found and not found[0]:
             raise BadSource(f"{row['source']} came as passages, without its file; import the file to see it")
         path = self._path(found[0] if found else "", row["source"])

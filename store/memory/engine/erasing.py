@@ -57,8 +57,7 @@ def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
     _erase_copied(path, entries.kind)
     for old in path.parent.glob(f"*.{DAMAGED}*"):
         old.unlink()  # a new file was made of it
-    with entries.database.reading() as db:
-        ids = {row[0] for row in db.execute(f"SELECT id FROM {entries.kind.table}")}
+    ids = {row[0] for row in entries.database.rows(f"SELECT id FROM {entries.kind.table}")}
     entries.retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
     purge()
     entries.database.set_meta(ERASING, "")

@@ -148,12 +148,11 @@ def add_token_states(entries: Entries, ids: Sequence[str]) -> None:
         return
     with contextlib.suppress(NotWritten):
         for part in batches(ids, _BATCH):
-            with database.reading() as db:
-                rows = db.execute(
-                    f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({marks(part)}) "
-                    "AND id NOT IN (SELECT id FROM token_states WHERE model = ?)",
-                    [*part, model.name],
-                ).fetchall()
+            rows = database.rows(
+                f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({marks(part)}) "
+                "AND id NOT IN (SELECT id FROM token_states WHERE model = ?)",
+                [*part, model.name],
+            )
             if not rows:
                 continue
             states = model.embed_tokens([row["text"] for row in rows])
@@ -338,10 +337,9 @@ def closest(question: States, entry: States) -> Vector:
 
 def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[str, States]:
     """The stored states of these entries by this model, by id."""
-    with database.reading() as db:
-        rows = db.execute(
-            f"SELECT * FROM token_states WHERE model = ? AND id IN ({marks(ids)})", [model, *ids]
-        ).fetchall()
+    rows = database.rows(
+        f"SELECT * FROM token_states WHERE model = ? AND id IN ({marks(ids)})", [model, *ids]
+    )
     return {row["id"]: unpacked(row["states"], row["dimensions"]) for row in rows}
 
 

@@ -27,8 +27,7 @@ from store.disk.sqlite_identity import MEMORY_ID, identify, is_log, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine.database import SUMMED, VERSION, Database, Places, bring_copy_up_to_date
 from store.memory.engine.kind import NEXT_MODEL, UNKNOWN, MemoryKind
-from store.writing.salvage import beside, put_in_place, rebuild, unplaced
-from store.writing.surviving_rows import take_copied, take_tables
+from store.writing.salvage import beside, put_in_place, rebuild, take_copied, take_tables, unplaced
 
 log = logging.getLogger(__name__)
 

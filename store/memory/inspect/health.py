@@ -73,14 +73,13 @@ def figures(entries: Entries) -> MemoryFigures:
     """The figures of one kind, counted in one pass through its file; 0.8 s for 100,000 entries."""
     kind, path = entries.kind, entries.database.path
     lengths, models = Counter[int](), Counter[str]()
-    with entries.database.reading() as db:
-        rows = db.execute(
-            f"SELECT length({kind.text}) AS length, coalesce(embedding_model, '') AS model, "
-            f"count(*) AS entries FROM {kind.with_any_vector()} GROUP BY length, model"
-        )
-        for row in rows:
-            lengths[row["length"]] += row["entries"]
-            models[row["model"]] += row["entries"]
+    rows = entries.database.rows(
+        f"SELECT length({kind.text}) AS length, coalesce(embedding_model, '') AS model, "
+        f"count(*) AS entries FROM {kind.with_any_vector()} GROUP BY length, model"
+    )
+    for row in rows:
+        lengths[row["length"]] += row["entries"]
+        models[row["model"]] += row["entries"]
     longest = max(lengths, default=0)
     width = max(1, -(-(longest + 1) // _BINS))
     bins = Counter[int]()
@@ -137,9 +136,8 @@ def _of_entries(entries: Entries) -> list[Concern]:
 def _not_read(entries: Entries) -> Concern:
     """Entries in a language that the model is known not to read."""
     table, text = entries.kind.table, entries.kind.text
-    with entries.database.reading() as db:
-        rows = db.execute(f"SELECT id, {text} FROM {table} WHERE {text} GLOB '*[^\x01-\u024f]*'")
-        ids = [row[0] for row in rows if unread_language(row[1], entries.model)]
+    rows = entries.database.rows(f"SELECT id, {text} FROM {table} WHERE {text} GLOB '*[^\x01-\u024f]*'")
+    ids = [row[0] for row in rows if unread_language(row[1], entries.model)]
     what = f"entries in a language that {entries.model} does not read, so found by their words alone"
     remedy = f"embed them with a model that does, such as {MULTILINGUAL}"
     return Concern(entries.kind.name, what, ids[:_NAMED], remedy, len(ids))
@@ -320,9 +318,8 @@ _Found = Callable[..., None]
 def _rows(entries: Entries) -> list[tuple[str, str, str]]:
     """Id, text and scope of every entry, in the order in which they were stored."""
     kind, scope = entries.kind, entries.kind.scope or "''"
-    with entries.database.reading() as db:
-        rows = db.execute(f"SELECT id, {kind.text}, {scope} FROM {kind.table} ORDER BY rowid")
-        return [(row[0], str(row[1]), str(row[2])) for row in rows]
+    rows = entries.database.rows(f"SELECT id, {kind.text}, {scope} FROM {kind.table} ORDER BY rowid")
+    return [(row[0], str(row[1]), str(row[2])) for row in rows]
 
 
 def _compare(
@@ -410,8 +407,9 @@ def _never_recalled(memory: OpenedMemory, entries: Entries, texts: Mapping[str, 
             f"{len(texts):,} entries."
         )
     at = answers.handed_out[number][0]
-    with entries.database.reading() as db:
-        marked = {row[0] for row in db.execute("SELECT id FROM recall WHERE kind = ?", [entries.kind.name])}
+    marked = {
+        row[0] for row in entries.database.rows("SELECT id FROM recall WHERE kind = ?", [entries.kind.name])
+    }
     since = f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
     for id in point_in_time.texts_at(entries, at):
         if id in texts and id not in answers.ids and id not in marked:

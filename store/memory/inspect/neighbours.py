@@ -70,10 +70,9 @@ def mentions(memory: OpenedMemory, record: Record, *, near: int = NEAR) -> list[
 
 def coins_in(library: Reader, text: str) -> list[CoinMention]:
     """The coins that this text names, in order of their names, except those in the trash."""
-    with library.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT address, name, ticker FROM records WHERE tier <> 'trash' ORDER BY name, address"
-        ).fetchall()
+    rows = library.catalog.rows(
+        "SELECT address, name, ticker FROM records WHERE tier <> 'trash' ORDER BY name, address"
+    )
     words = {word.lower() for word in _WORD.findall(text)}
     found = []
     for row in rows:
@@ -97,12 +96,10 @@ def _naming(entries: Entries, record: Record) -> Iterator[Mention]:
     if not phrases:
         return
     table, words = entries.kind.table, entries.kind.words
-    with entries.database.reading() as db:
-        rows = db.execute(
-            f"SELECT p.id FROM {words} w CROSS JOIN {table} p ON p.rowid = w.rowid "
-            f"WHERE {words} MATCH ? LIMIT ?",
-            [" OR ".join(phrases), _LOOKED_AT],
-        ).fetchall()
+    rows = entries.database.rows(
+        f"SELECT p.id FROM {words} w CROSS JOIN {table} p ON p.rowid = w.rowid WHERE {words} MATCH ? LIMIT ?",
+        [" OR ".join(phrases), _LOOKED_AT],
+    )
     found = 0
     for row in entries.rows([row[0] for row in rows]):
         named = _named(row[entries.kind.text], name=record.name, ticker=record.ticker)
@@ -156,14 +153,13 @@ def around(
 
     def found(sign: str, direction: str) -> list[str]:
         order = ", ".join(f"{part} {direction}" for part in of.sequence)
-        with entries.database.reading() as db:
-            rows = db.execute(
-                f"SELECT id FROM {of.table} WHERE {same} "
-                f"AND ({place}) {sign} (SELECT {place} FROM {of.table} WHERE id = ?) "
-                f"ORDER BY {order} LIMIT ?",
-                [*values, id, reach],
-            )
-            return [row[0] for row in rows]
+        rows = entries.database.rows(
+            f"SELECT id FROM {of.table} WHERE {same} "
+            f"AND ({place}) {sign} (SELECT {place} FROM {of.table} WHERE id = ?) "
+            f"ORDER BY {order} LIMIT ?",
+            [*values, id, reach],
+        )
+        return [row[0] for row in rows]
 
     return entries.rows(found("<", "DESC")[::-1]), entries.rows(found(">", "ASC"))
 

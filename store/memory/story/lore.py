@@ -284,8 +284,7 @@ class Lore(Scoped):
 
     def worlds(self) -> list[World]:
         """Every world that came from a file."""
-        with self.entries.database.reading() as db:
-            return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
+        return [World(**row) for row in self.entries.database.rows("SELECT * FROM worlds ORDER BY name, id")]
 
     def put_file(self, name: str, content: bytes) -> None:
         """Write a world's file to the folder; `load_worlds` loads it."""
@@ -336,8 +335,7 @@ class Lore(Scoped):
             "JOIN decisions d ON d.number = h.decision LEFT JOIN worlds w ON w.id = h.id "
             "WHERE h.tbl = 'worlds' AND d.reverses = ?"
         )
-        with self.entries.database.reading() as db:
-            changed = db.execute(query, [decision]).fetchall()
+        changed = self.entries.database.rows(query, [decision])
         worlds, stayed = self.worlds(), list[Refusal]()
         for row in changed:
             file = row["file"] or row["old_file"]

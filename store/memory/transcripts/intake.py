@@ -171,15 +171,14 @@ class Intake:
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
     def _take_messages(self, session: Session, batch: Sequence[tuple[int, Message]]) -> None:
-        with self._database.reading() as db:
-            known = {
-                row["sequence"]: row
-                for row in db.execute(
-                    "SELECT id, sequence, role, content, text_content FROM transcripts "
-                    "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
-                    [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
-                )
-            }
+        known = {
+            row["sequence"]: row
+            for row in self._database.rows(
+                "SELECT id, sequence, role, content, text_content FROM transcripts "
+                "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
+                [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
+            )
+        }
         for sequence, message in batch:
             model = message.get("model") if message["role"] == "assistant" else None
             if model and (not session.models or session.models[-1][1] != model):

@@ -284,11 +284,10 @@ def _complete(entries: Entries, vector: Vector, candidates: Sequence[_Candidate]
 
 def _hits(entries: Entries, candidates: Sequence[_Candidate]) -> list[MessageHit]:
     chunks = {row["id"]: row for row in entries.rows([one.chunks[0] for one in candidates if one.chunks])}
-    with entries.database.reading() as db:
-        rows = db.execute(
-            f"SELECT * FROM transcripts WHERE id IN ({marks(candidates)})", [one.parent for one in candidates]
-        )
-        messages = {row["id"]: dict(row) for row in rows}
+    rows = entries.database.rows(
+        f"SELECT * FROM transcripts WHERE id IN ({marks(candidates)})", [one.parent for one in candidates]
+    )
+    messages = {row["id"]: dict(row) for row in rows}
     return [
         MessageHit(
             message=messages[one.parent],

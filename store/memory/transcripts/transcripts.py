@@ -101,10 +101,9 @@ class Transcripts:
 
     def long_chunks(self) -> dict[str, str]:
         """Chunks that exceed the maximum, as migrated ones may, each with its vector's model."""
-        with self.entries.database.reading() as db:
-            chunks = self.entries.kind.with_any_vector()
-            query = f"SELECT id, coalesce(embedding_model, '') FROM {chunks} WHERE token_count > ?"
-            return dict(db.execute(query, [SIZES.limit]).fetchall())
+        chunks = self.entries.kind.with_any_vector()
+        query = f"SELECT id, coalesce(embedding_model, '') FROM {chunks} WHERE token_count > ?"
+        return dict(self.entries.database.rows(query, [SIZES.limit]))
 
     def cut_long_chunks(self, ids: Iterable[str] | None = None, *, actor: str = "") -> int:
         """Split these of `long_chunks`, or all; returns how many there were.
@@ -226,13 +225,12 @@ class Transcripts:
     def related(self, session_id: str) -> list[str]:
         """The session that this one belongs to, if there is one, and its own helpers and versions."""
         above = session_id.rpartition("/")[0]
-        with self.entries.database.reading() as db:
-            rows = db.execute(
-                "SELECT DISTINCT session_id FROM transcripts WHERE session_id = ? "
-                "OR (session_id > ? AND session_id < ?) ORDER BY session_id",
-                [above, f"{session_id}/", f"{session_id}0"],
-            )
-            return [row[0] for row in rows]
+        rows = self.entries.database.rows(
+            "SELECT DISTINCT session_id FROM transcripts WHERE session_id = ? "
+            "OR (session_id > ? AND session_id < ?) ORDER BY session_id",
+            [above, f"{session_id}/", f"{session_id}0"],
+        )
+        return [row[0] for row in rows]
 
     def reading(
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
@@ -250,30 +248,28 @@ class Transcripts:
     def messages(
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> list[dict[str, Any]]:
-        """A page of a session's messages in their order, one user's after the other's."""
-        with self.entries.database.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
-                "ORDER BY user_id, sequence LIMIT ? OFFSET ?",
-                [session_id, user_id, limit, offset],
-            )
-            return [dict(row) for row in rows]
+        """A page of a session's messages in their order."""
+        rows = self.entries.database.rows(
+            "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
+            "ORDER BY sequence LIMIT ? OFFSET ?",
+            [session_id, user_id, limit, offset],
+        )
+        return [dict(row) for row in rows]
 
     def around(self, id: str) -> tuple[list[str], list[str]]:
         """The texts of the messages before and after this one in its session; empty at its ends."""
-        with self.entries.database.reading() as db:
-            texts = [
-                [
-                    row[0]
-                    for row in db.execute(
-                        "SELECT o.text_content FROM transcripts t JOIN transcripts o "
-                        "ON o.user_id = t.user_id AND o.session_id = t.session_id "
-                        "AND o.sequence = t.sequence + ? WHERE t.id = ? AND o.text_content IS NOT NULL",
-                        [step, id],
-                    )
-                ]
-                for step in (-1, 1)
+        texts = [
+            [
+                row[0]
+                for row in self.entries.database.rows(
+                    "SELECT o.text_content FROM transcripts t JOIN transcripts o "
+                    "ON o.user_id = t.user_id AND o.session_id = t.session_id "
+                    "AND o.sequence = t.sequence + ? WHERE t.id = ? AND o.text_content IS NOT NULL",
+                    [step, id],
+                )
             ]
+            for step in (-1, 1)
+        ]
         return texts[0], texts[1]
 
     def find_events(

@@ -245,8 +245,7 @@ _VERBS: dict[Recall, str] = {"pinned": "pin", "never": "never recall", "": "reca
 
 def of(memory: OpenedMemory, id: str, *, kind: str = MEMORIES) -> Recall:
     """Whether an entry is pinned, never recalled, or "": recalled when it fits."""
-    with memory.kinds[kind].database.reading() as db:
-        row = db.execute("SELECT state FROM recall WHERE kind = ? AND id = ?", [kind, id]).fetchone()
+    row = memory.kinds[kind].database.row("SELECT state FROM recall WHERE kind = ? AND id = ?", [kind, id])
     return row[0] if row else ""
 
 

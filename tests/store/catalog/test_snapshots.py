@@ -18,7 +18,7 @@ from store.errors import NotWritten
 from store.maintenance import doctor
 from store.progress import Progress
 from store.runtime import open_library
-from store.writing import surviving_rows
+from store.writing import salvage
 from tests.store.catalog.copied import FOURTH, THIRD, removed, tables
 from tests.store.hashed import Hashed
 
@@ -51,7 +51,7 @@ def test_daily_copies_are_kept_for_a_week_and_only_the_newest_has_vectors(
 
 def test_a_copy_has_everything_that_salvage_and_repair_read(stocked: Path) -> None:
     (copy,) = snapshots.kept(Layout(stocked).catalog)
-    assert tables(copy) >= {*surviving_rows.TABLES, *checksums.TABLES, "checksums"}
+    assert tables(copy) >= {*salvage.TABLES, *checksums.TABLES, "checksums"}
     assert tables(copy).isdisjoint(snapshots.DERIVED)
     with closing(sqlite3.connect(Layout(stocked).catalog)) as db:
         there = {row[1] for row in db.execute("PRAGMA table_list") if row[2] == "table"}

@@ -22,15 +22,8 @@ from store.outcome import Outcome
 from store.records import CAPTION_FACETS
 from store.search.query import Part, Query
 from store.writing.edits import compared
-from store.writing.journal import CHANGED_MEANWHILE
-from store.writing.payload import Payload
-from tests.store.conftest import (
-    address,
-    coin,
-    create_in_tier,
-    picture,
-    written,
-)
+from store.writing.journal import CHANGED_MEANWHILE, Payload
+from tests.store.conftest import address, coin, create_in_tier, picture, written
 from tests.store.invariants import holds
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)

@@ -11,8 +11,7 @@ import pytest
 from store.operations import Change, Operation, State
 from store.outcome import Outcome
 from store.writing import journal
-from store.writing.journal import GroupCommit, QueuedOperation
-from store.writing.payload import Payload
+from store.writing.journal import GroupCommit, Payload, QueuedOperation
 from tests.store.world import FaultInjector
 from tests.store.writing.cases import APPROVED, CAPTIONED, CASES, PENDING, PROMOTED
 from tests.store.writing.test_every_step import Scenario
