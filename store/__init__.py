@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from store.catalog.history import Event, PastDecision
     from store.catalog.named_values import DeletedItem
     from store.disk.layout import RESOURCES, Layout
-    from store.disk.open_writers import close_all
+    from store.disk.lock import close_all
     from store.disk.sqlite import is_replica
     from store.duplicates.findings import DuplicateFinding, Suspect, Suspicion
     from store.errors import MemedexError
@@ -63,7 +63,7 @@ _FROM = {
         "catalog.filters": "FacetLength Filter",
         "catalog.history": "Event PastDecision",
         "disk.layout": "Layout RESOURCES",
-        "disk.open_writers": "close_all",
+        "disk.lock": "close_all",
         "disk.sqlite": "is_replica",
         "duplicates.findings": "DuplicateFinding Suspect Suspicion",
         "errors": "MemedexError",

@@ -17,8 +17,7 @@ from store.chroma.follower import warn_behind
 from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.disk.lock import FairLock, WriterLock
-from store.disk.open_writers import Writers
+from store.disk.lock import FairLock, WriterLock, Writers
 from store.disk.sqlite import is_replica, refuse_replica
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder, give_back_memory

@@ -11,12 +11,13 @@ Names are stored in the catalog, and in the databases of the text memory.
 import json
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.words import script_of
+from store.disk.sqlite import SqliteFile
 from store.embedding import open_embedder
 from store.embedding.protocol import (
     MULTILINGUAL,
@@ -85,19 +86,12 @@ def kept_model(text: str, *, name: str) -> KeptVectors | None:
     return KeptVectors(name, int(found["dimensions"])) if found["name"] == name else None
 
 
-class Names(Protocol):
-    """Where the model's name is stored: the catalog, or a database of the text memory."""
-
-    def meta(self, key: str, /) -> str:
-        """The value that is stored under this key."""
-
-
 class ActiveModel:
     """The embedder in use, shared by all threads; replaced when another model is named."""
 
     def __init__(
         self,
-        names: Names,
+        names: SqliteFile,
         given: Embedder | None = None,
         *,
         models: Callable[[str], Embedder] = lambda name: open_embedder(name),

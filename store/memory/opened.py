@@ -31,8 +31,7 @@ from store.chroma.place import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk
-from store.disk.lock import WriterLock, holder
-from store.disk.open_writers import Writers
+from store.disk.lock import WriterLock, Writers, holder
 from store.disk.sqlite import SqliteFile, is_replica
 from store.embedding import open_embedder
 from store.embedding.active_model import with_shared_models
@@ -45,7 +44,7 @@ from store.memory.documents import schema
 from store.memory.documents.documents import Documents
 from store.memory.engine import reembedding
 from store.memory.engine.change import refuse_agents
-from store.memory.engine.database import ERASING, SUMMED, Database, Places
+from store.memory.engine.database import ERASING, SUMMED, Places
 from store.memory.engine.entries import Entries, asked_vectors
 from store.memory.engine.erasing import erase_traces
 from store.memory.engine.inputs import InvalidInput
@@ -72,29 +71,10 @@ _COPIES = 3600.0  # seconds between two looks whether daily copies are due; clos
 class MemoryMaintainer:
     """This process's part in keeping one memory."""
 
-    def __init__(
-        self,
-        lock: WriterLock,
-        places: Places,
-        database: Database,
-        kinds: Sequence[Entries],
-        *,
-        follower: Callable[[], ChromaFollower],
-        recover: Callable[[], None],
-        models: Callable[[str], Embedder],
-    ) -> None:
-        """`recover` finishes what earlier processes left; called once, when this process takes over.
-
-        `models` opens a model by its name.
-        """
+    def __init__(self, memory: "OpenedMemory", lock: WriterLock) -> None:
         self.follower: ChromaFollower | None = None  # once this process keeps the memory
+        self._memory = memory
         self._lock = lock
-        self._places = places
-        self._database = database
-        self._kinds = kinds
-        self._follow = follower
-        self._recover = recover
-        self._models = models
         self._copies_due = time.monotonic() + _COPIES
         self._turn = threading.RLock()  # its own thread, and those that delete for good
         self._watch = Worker("keeping the text memory in order", self.maintain)
@@ -121,8 +101,9 @@ class MemoryMaintainer:
             if self._may_keep():
                 self._tidy_up()
             elif time.monotonic() > until:
+                keeper = holder(self._memory.places.lock)
                 raise NotWritten(
-                    f"it is deleted, but copies may be left in files that {holder(self._places.lock)} keeps; "
+                    f"it is deleted, but copies may be left in files that {keeper} keeps; "
                     "they go when that one has time, or ends"
                 )
             else:
@@ -152,9 +133,9 @@ class MemoryMaintainer:
     def _keep_copies(self) -> None:
         """Have a copy of the file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
         self._copies_due = time.monotonic() + _COPIES
-        if self.follower and not self._database.fault:
+        if self.follower and not self._memory.database.fault:
             with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
-                snapshots.keep_current(self._database, SUMMED)
+                snapshots.keep_current(self._memory.database, SUMMED)
 
     def _may_keep(self) -> bool:
         """Whether this process keeps the memory; it takes over if no other does."""
@@ -164,8 +145,12 @@ class MemoryMaintainer:
             return self.follower is not None
 
     def _take_over(self) -> None:
-        self._recover()
-        self.follower = self._follow()
+        memory = self._memory
+        memory._recover()
+        self.follower = ChromaFollower(
+            MemorySource(memory.places.root, memory.usable), memory.database, memory.places.chroma,
+            into=memory.places.folder, note=memory._note_aside, disk=memory._disk,
+        )  # fmt: skip
         self._tidy_up()  # what a crash interrupted
         self._renewal.wake(after=PERIOD)
 
@@ -174,12 +159,12 @@ class MemoryMaintainer:
 
         A new default is given once: who goes back to the former one keeps that.
         """
-        for entries in self._kinds:
+        for entries in self._memory.usable:
             default = DEFAULTS.get(entries.kind.name, LOCAL)
             has_former = entries.model == LOCAL != default == memory_settings().embedder_of(entries.kind.name)
             with suppress(ModelUnavailable):
                 if has_former and entries.database.meta(DEFAULT) != default:
-                    if reembedding.reembed(entries, self._models(default), progress=progress):
+                    if reembedding.reembed(entries, self._memory._models(default), progress=progress):
                         entries.database.set_meta(DEFAULT, default)
                 elif reembedding.is_outdated(entries):
                     reembedding.embed_new(entries, progress=progress)
@@ -188,7 +173,7 @@ class MemoryMaintainer:
         """Finish deletions, whichever process began them, and let Chroma follow what was written."""
         with self._turn:
             assert self.follower is not None, "only the process that keeps the memory"
-            for entries in self._kinds:
+            for entries in self._memory.usable:
                 if erase_traces(entries, self.follower.purge):  # the copies lack this kind
                     self._copies_due = time.monotonic()
             self.follower.wake_if_needed()
@@ -310,7 +295,7 @@ class OpenedMemory(FollowedByChroma):
         self._make_parts()
         self._disk = disk
         if lock:
-            self._maintainer = self._new_maintainer(lock)
+            self._maintainer = MemoryMaintainer(self, lock)
             try:
                 self._maintainer.begin()
             except BaseException:
@@ -413,7 +398,7 @@ class OpenedMemory(FollowedByChroma):
         if self._maintainer:
             self._maintainer.finish_erasing(entries)
             return
-        maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
+        maintainer = MemoryMaintainer(self, WriterLock(self.places.lock))  # for this alone
         try:
             maintainer.finish_erasing(entries)
         finally:
@@ -424,23 +409,13 @@ class OpenedMemory(FollowedByChroma):
         """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
         if not any(map(behind, self.usable)):
             return ""
-        maintainer = self._new_maintainer(WriterLock(self.places.lock))
+        maintainer = MemoryMaintainer(self, WriterLock(self.places.lock))
         try:
             with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
                 maintainer.maintain()
             return maintainer.close(progress, longest=longest)
         finally:
             maintainer.release()
-
-    def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
-        return MemoryMaintainer(
-            lock, self.places, self.database, self.usable,
-            follower=lambda: ChromaFollower(
-                MemorySource(self.places.root, self.usable), self.database, self.places.chroma,
-                into=self.places.folder, note=self._note_aside, disk=self._disk,
-            ),
-            recover=self._recover, models=self._models,
-        )  # fmt: skip
 
     @property
     def generation(self) -> tuple[int, ...]:
