@@ -43,7 +43,6 @@ _BATCH = 100
 
 Row = dict[str, Any]
 
-
 # A table's columns, as SQLite and DuckDB answer it; none if there is no such table.
 _COLUMNS_SQLITE = "SELECT name FROM pragma_table_info(?)"
 _COLUMNS_DUCK = "SELECT column_name AS name FROM information_schema.columns WHERE table_name = ?"
@@ -122,17 +121,9 @@ class TranscriptTables:
             return 0
         return int(next(self.rows(f"SELECT count(*) AS count FROM {table}"))["count"])
 
-    def messages(self) -> Iterator[Row]:
-        """The rows of the messages."""
-        return self.rows("SELECT * FROM transcripts")
-
-    def events(self) -> Iterator[Row]:
-        """The rows of the events; none without their table."""
-        return self.rows("SELECT * FROM events") if self.columns_of("events") else iter(())
-
-    def sessions(self) -> Iterator[Row]:
-        """The rows of the sessions; none without their table."""
-        return self.rows("SELECT * FROM sessions") if self.columns_of("sessions") else iter(())
+    def all(self, table: str) -> Iterator[Row]:
+        """The rows of a table; none without it."""
+        return self.rows(f"SELECT * FROM {table}") if self.columns_of(table) else iter(())
 
     def vectors_of(self, parents: Sequence[str]) -> Iterator[Row]:
         """The rows of the table of vectors that belong to these messages."""
@@ -462,13 +453,13 @@ class _Taking:
     def take(self) -> None:
         adoption = self._adoption
         adoption.progress.what = "reading messages"
-        for rows in batches(self._tables.messages(), _MESSAGES):
+        for rows in batches(self._tables.all("transcripts"), _MESSAGES):
             if adoption.progress.cancelled:
                 return
             self._take_messages(rows)
         adoption.progress.what = "reading events"
         taken = 0
-        for rows in batches(self._tables.events(), _EVENTS):
+        for rows in batches(self._tables.all("events"), _EVENTS):
             if adoption.progress.cancelled:
                 return
             entries = [entry for row in rows if (entry := self._made(event_entry, row))]
@@ -531,7 +522,7 @@ class _Taking:
         with self._entries.change(
             "adopt", actor=self._adoption.actor, decision=self._adoption.decision
         ) as change:
-            for row in self._tables.sessions():
+            for row in self._tables.all("sessions"):
                 id = facts_id(str(row.get("user_id")), str(row.get("session_id")))
                 if not kept_fields(change.db, change.kind, [id]):
                     keep_fields(change, id, session_metadata(row))

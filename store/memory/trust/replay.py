@@ -118,7 +118,7 @@ def keep(memory: OpenedMemory, prompt: str, shown: AssembledContext) -> None:
         if not section.chunks:
             continue
         entries = memory.kinds[section.chunks[0].kind]
-        if not entries.retrievals.days:
+        if not entries._retrievals.days:
             return
         ids = [chunk.row["id"] for chunk in section.chunks]
         asked = section.where.get(entries.kind.scope, "") if entries.kind.scope else ""
