@@ -40,10 +40,9 @@ from store.errors import ServerUnavailable, UnknownRecord
 from store.lru import LruCache
 from store.progress import Progress
 from store.records import FACETS, Facet
-from store.search.library_facts import LibraryFacts, LibraryFactsReader
 from store.search.query import Query
 from store.search.ranking import RAW, Ranking, Scale, Words, hits, rank
-from store.search.resident import ResidentVectors
+from store.search.resident import LibraryFacts, LibraryFactsReader, ResidentVectors
 from store.search.search import (
     CAPTIONS,
     EXACT,

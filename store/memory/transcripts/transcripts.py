@@ -248,10 +248,10 @@ class Transcripts:
     def messages(
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> list[dict[str, Any]]:
-        """A page of a session's messages in their order."""
+        """A page of a session's messages in their order, one user's after the other's."""
         rows = self.entries.database.rows(
             "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
-            "ORDER BY sequence LIMIT ? OFFSET ?",
+            "ORDER BY user_id, sequence LIMIT ? OFFSET ?",
             [session_id, user_id, limit, offset],
         )
         return [dict(row) for row in rows]

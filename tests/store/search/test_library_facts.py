@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from store.library import Library
-from store.search.library_facts import NAME, LibraryFacts, LibraryFactsReader
+from store.search.resident import NAME, LibraryFacts, LibraryFactsReader
 from tests.store.conftest import address, approved_with_caption
 
 pytestmark = pytest.mark.usefixtures("without_chroma")

@@ -20,9 +20,9 @@ from store.library import Library
 from store.records import FACETS, Facet
 from store.runtime import open_library
 from store.search import server_search
-from store.search.library_facts import LibraryFactsReader
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale, rank
+from store.search.resident import LibraryFactsReader
 from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
 from store.search.server_search import FacetList, Pool, ServerSearch, threshold
 from store.search.similarities import QueryDirections, Similarities
