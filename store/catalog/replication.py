@@ -18,7 +18,7 @@ def stamp(catalog: Catalog, *, now: float) -> bool:
     return bool(is_copied)
 
 
-def seconds_behind(catalog: Catalog, *, now: float | None = None) -> float | None:
+def seconds_behind(catalog: Catalog) -> float | None:
     """Seconds since the writer's last stamp that has arrived, by both machines' clocks; None for no replica.
 
     At least 0, at most EVERY more than what Litestream takes; infinite if no stamp has arrived yet.
@@ -26,5 +26,4 @@ def seconds_behind(catalog: Catalog, *, now: float | None = None) -> float | Non
     if not is_replica(catalog.path):
         return None
     stamped = catalog.meta(_KEY)
-    now = time.time() if now is None else now
-    return max(0.0, now - float(stamped)) if stamped else float("inf")
+    return max(0.0, time.time() - float(stamped)) if stamped else float("inf")

@@ -222,7 +222,7 @@ def answers_of(reader: "Reader", one: Evaluation) -> list[tuple[str, ...]]:
     return [answers.get(line, ()) for line in one.lines]
 
 
-def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP) -> list[TagScore]:
+def by_tag(reader: "Reader", one: Evaluation, row: PresetResult) -> list[TagScore]:
     """How well the queries are answered whose relevant library coins have a tag, the worst tag first.
 
     Tags of fewer than FEWEST queries, and queries that are no longer golden, are left out.
@@ -238,7 +238,7 @@ def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP
     for address, tag in tags:
         tags_of.setdefault(address, set()).add(tag)
     gains: dict[str, list[float]] = {}
-    for own, gain in zip(answers, one.gains(row, k=k), strict=True):
+    for own, gain in zip(answers, one.gains(row, k=TOP), strict=True):
         for tag in set().union(*(tags_of.get(answer, ()) for answer in own)):
             gains.setdefault(tag, []).append(float(gain))
     scores = [

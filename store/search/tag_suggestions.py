@@ -118,9 +118,7 @@ class TagLearner:
         self._edges = np.quantile(self._scores, np.linspace(0, 1, _BINS + 1)[1:-1] ** 0.25)
         self._precision = self._measured()
 
-    def suggest(
-        self, address: str, vector: Floats, has: Collection[str], *, most: int = MOST
-    ) -> list[TagSuggestion]:
+    def suggest(self, address: str, vector: Floats, has: Collection[str]) -> list[TagSuggestion]:
         """Tags that a coin with this vector (d,) probably lacks, the likeliest first."""
         if not self.tags:
             return []
@@ -136,7 +134,7 @@ class TagLearner:
             for at in np.argsort(-scores, kind="stable").tolist()
             if confidence[at] >= LEAST and scores[at] > self._mean[at] and self.tags[at] not in has
         ]
-        return found[:most]
+        return found[:MOST]
 
     def _measured(self) -> Floats:
         """(bins,): how often a score of each height was right, never less than a lower one (isotonic)."""

@@ -272,13 +272,11 @@ def page_picture(content: bytes, *, name: str, page: int, scale: float = 2.0) ->
         return file.getvalue()
 
 
-def marked_page(
-    content: bytes, *, name: str, page: int, marks: Sequence[Rectangle], scale: float = 2.0
-) -> bytes:
+def marked_page(content: bytes, *, name: str, page: int, marks: Sequence[Rectangle]) -> bytes:
     """A PNG of this page with these rectangles highlighted in yellow."""
     from PIL import Image, ImageChops, ImageDraw
 
-    sheet = Image.open(BytesIO(page_picture(content, name=name, page=page, scale=scale))).convert("RGB")
+    sheet = Image.open(BytesIO(page_picture(content, name=name, page=page))).convert("RGB")
     pen = Image.new("RGB", sheet.size, "white")
     draw, (width, height) = ImageDraw.Draw(pen), sheet.size
     for left, top, right, bottom in marks:

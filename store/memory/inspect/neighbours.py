@@ -85,9 +85,9 @@ def coins_in(library: Reader, text: str) -> list[CoinMention]:
     return found
 
 
-def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[CoinMention]:
+def coins_near(library: Reader, text: str) -> list[CoinMention]:
     """The library's coins nearest in meaning to this text; loads the library's model."""
-    results = library.search(Query((Part(text=text[:2_000]),), top=n, filter=Filter(tier="library")))
+    results = library.search(Query((Part(text=text[:2_000]),), top=NEAR, filter=Filter(tier="library")))
     return [CoinMention(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
 
 
@@ -189,7 +189,6 @@ def near_duplicates(
     kind: str = MEMORIES,
     *,
     floor: float = NEARLY,
-    most: int = MOST,
     progress: Progress | None = None,
 ) -> list[DuplicatePair]:
     """Pairs of entries with at least this cosine, most similar first, from a comparison of all pairs.
@@ -203,9 +202,9 @@ def near_duplicates(
     for top, left, cosines in cosines_with_earlier(matrix, progress):
         for row, column in np.argwhere(cosines >= floor).tolist():
             found.append(DuplicatePair(ids[left + column], ids[top + row], float(cosines[row, column])))
-        if len(found) > 20 * most:
-            found = _best(found, most)
-    return _best(found, most)
+        if len(found) > 20 * MOST:
+            found = _best(found)
+    return _best(found)
 
 
 def cosines_with_earlier(
@@ -231,5 +230,5 @@ def cosines_with_earlier(
         progress.done = bottom
 
 
-def _best(pairs: list[DuplicatePair], most: int) -> list[DuplicatePair]:
-    return sorted(pairs, key=lambda pair: (-pair.cosine, pair.one, pair.other))[:most]
+def _best(pairs: list[DuplicatePair]) -> list[DuplicatePair]:
+    return sorted(pairs, key=lambda pair: (-pair.cosine, pair.one, pair.other))[:MOST]
