@@ -74,6 +74,15 @@ SELECT json_object(
     ) m))
 ) FROM sessions s ORDER BY s.created_at, s.id
 """
+_CRUSH = """
+SELECT json_object(
+    'id', s.id, 'title', s.title, 'messages', json((SELECT json_group_array(json_object(
+        'role', m.role, 'parts', json(m.parts), 'timestamp', m.created_at, 'model', nullif(m.model, '')
+    )) FROM (
+        SELECT * FROM messages WHERE session_id = s.id AND json_valid(parts) ORDER BY created_at, rowid
+    ) m))
+) FROM sessions s ORDER BY s.created_at, s.id
+"""
 _HERMES = """
 SELECT json_object(
     'id', s.id, 'title', s.title, 'system', s.system_prompt,
@@ -192,5 +201,6 @@ DATABASES = (
         "OpenCode", {"session": "id directory", "message": "session_id data", "part": "data"}, _OPENCODE
     ),
     Database("Goose", {"sessions": "id working_dir", "messages": "session_id content_json"}, _GOOSE),
+    Database("Crush", {"sessions": "id parent_session_id", "messages": "session_id parts"}, _CRUSH),
     Database("Hermes", {"sessions": "id system_prompt", "messages": "session_id tool_calls"}, _HERMES),
 )

@@ -1,8 +1,10 @@
 """What the table of sources cannot say of a program's messages: each becomes some of the usual form."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from html import unescape
 from typing import Any
 
 Record = Mapping[str, Any]
@@ -47,6 +49,66 @@ def _chatgpt_blocks(content: Record) -> Iterator[dict[str, Any]]:
             yield {"type": "text", "text": text} if isinstance(text, str) else {
                 **part, "type": part.get("content_type", "part")
             }  # fmt: skip
+
+
+def deepseek(message: Record) -> Iterator[Record]:
+    """A message of DeepSeek, in fragments: what was asked, thought and answered."""
+    blocks = list[dict[str, Any]]()
+    role = "assistant"
+    for one in _mappings(message.get("fragments")):
+        name = "thinking" if one.get("type") == "THINK" else "text"
+        blocks.append({"type": name, name: one.get("content")})
+        role = "user" if one.get("type") == "REQUEST" else role
+    if blocks:
+        yield {**message, "role": role, "content": blocks}
+
+
+def settle_gemini_activity(records: Iterable[Record]) -> Iterator[Record]:
+    """The records of an activity log, which begins with the latest."""
+    yield from reversed([*records])
+
+
+def gemini_activity(record: Record) -> Iterator[Record]:
+    """What was asked, and the answer, which is HTML."""
+    if isinstance(title := record.get("title"), str):
+        yield {"timestamp": record["time"], "role": "user", "content": title.removeprefix("Prompted ")}
+    for one in _mappings(record.get("safeHtmlItem")):
+        said = re.sub(r"</(?:p|li|h\d|tr)>|<br */?>", "\n", str(one.get("html")))
+        yield {
+            "timestamp": record["time"],
+            "role": "assistant",
+            "content": unescape(re.sub("<[^>]*>", "", said)).strip(),
+        }
+
+
+def prompted(record: Record) -> Iterator[Record]:
+    """A prompt, and the answer to it."""
+    when = {"timestamp": record.get("sent_at", record.get("createdAt"))}
+    yield {**when, "role": "user", "content": record.get("prompt")}
+    yield {**when, "role": "assistant", "content": record.get("response")}
+
+
+def crush(message: Record) -> Iterator[Record]:
+    """A message of Crush, whose parts wrap what they say in `data`."""
+    blocks = list[Any]()
+    for part in _mappings(message.get("parts")):
+        inner, kind = part.get("data"), part.get("type")
+        if isinstance(inner, Mapping) and kind != "finish":
+            blocks.append({**inner, "type": "thinking" if kind == "reasoning" else kind})
+    if message.get("role") == "tool":
+        yield from ({**message, "content": one.get("content")} for one in blocks)
+    elif blocks:
+        yield {**message, "content": blocks}
+
+
+def lm_studio(message: Record) -> Iterator[Record]:
+    """The chosen version of a message of LM Studio, whose answers are made in steps."""
+    versions, chosen = _mappings(message.get("versions")), message.get("currentlySelected")
+    one = versions[chosen] if isinstance(chosen, int) and chosen < len(versions) else {}
+    steps = _mappings(one.get("steps"))
+    content = [block for step in steps for block in _mappings(step.get("content"))]
+    if said := content or one.get("content"):
+        yield {"role": one.get("role"), "content": said}
 
 
 def settle_gemini_cli(records: Iterable[Record]) -> Iterator[Record]:

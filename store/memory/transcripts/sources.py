@@ -91,7 +91,7 @@ _WITHOUT = frozenset({
     "mcp_list_tools",
 })  # fmt: skip
 # Names of fields that programs without an entry of their own use.
-_WHO = ("role", "sender", "speaker", "author.role", "author.name", "author", "from")
+_WHO = ("role", "sender", "speaker", "author.role", "author.name", "author", "from", "source")
 _SAID = ("content", "text", "message", "value", "body")
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
 
@@ -143,7 +143,7 @@ MESSAGES = Source(
         "role content", "role parts", "role text", "role tool_calls", "message.role",
         "type=reasoning", "type=function_call", "type=function_call_output",
     ),
-    others=_WITHOUT,
+    content=("content", "contentChunks", "contentParts"), others=_WITHOUT,
 )  # fmt: skip
 SOURCES = (
     Source(
@@ -153,6 +153,25 @@ SOURCES = (
         message="message", role=("author.role",),
         session=("conversation_id", "id"), titles=("title",),
         expand=programs.chatgpt,
+    ),
+    Source(
+        "DeepSeek's export", ("mapping inserted_at",),
+        parts=(("mapping", ""),),
+        branches=Branches("id", "parent"),
+        message="message", written=("inserted_at",),
+        session=("id",), titles=("title",), expand=programs.deepseek,
+    ),
+    Source(
+        "Grok's export", ("conversation.id responses[].response",),
+        parts=(("responses", ""),),
+        branches=Branches("response._id", "response.parent_response_id"),
+        message="response", role=("sender",), roles={"ASSISTANT": "assistant"}, content=("message",),
+        written=("create_time.$date.$numberLong", "create_time"),
+        session=("conversation.id",), titles=("conversation.title",),
+    ),
+    Source(
+        "Google Takeout's activity in Gemini", ("header time safeHtmlItem[].html",),
+        expand=programs.gemini_activity, settle=programs.settle_gemini_activity,
     ),
     Source(
         "Claude.ai's export", ("chat_messages",),
@@ -229,6 +248,31 @@ SOURCES = (
         parent=("info.parentID",),
     ),
     Source(
+        "Crush", ("messages[].parts[].data",),
+        parts=(("messages", ""),),
+        session=("id",), titles=("title",), expand=programs.crush,
+    ),
+    Source(
+        "AI SDK", ("messages[].parts[].type",),
+        parts=(("messages", ""),),
+        content=("parts",),
+        calls=Calls(
+            "parts", name="type", given=("input", "args"), said=("output", "errorText"), sign="toolCallId"
+        ),
+        session=_OF_CONVERSATION, titles=("title",),
+    ),
+    Source(
+        "LM Studio", ("messages[].versions messages[].currentlySelected",),
+        parts=(("messages", ""),),
+        titles=("name",), time=("createdAt",), expand=programs.lm_studio,
+    ),
+    Source(
+        "Zed", ("messages[].segments",),
+        parts=(("messages", ""),),
+        content=("segments",), calls=Calls("tool_uses", given=("input",)), titles=("summary",),
+        time=("updated_at",),
+    ),
+    Source(
         "Cursor", ("composerId conversation[].bubbleId", "composerId bubbles[]"),
         parts=(("conversation", ""), ("bubbles", "")),
         kinds={"1": "user", "2": "assistant"},
@@ -280,6 +324,17 @@ SOURCES = (
         parts=(("messages", ""),),
         role=("type",), content=("data.content",), session=_OF_CONVERSATION,
     ),
+    Source(
+        "LangGraph", ("values.messages[].type", "channel_values.messages[].type"),
+        parts=(("values.messages", ""), ("channel_values.messages", "")),
+        role=("type", "kwargs.type"), content=("content", "kwargs.content"),
+        session=("config.configurable.thread_id", "thread_id", *_OF_CONVERSATION), time=("created_at",),
+    ),
+    Source(
+        "LangChain's messages", ("type=human content", "type=ai content", "lc kwargs.content"),
+        role=("type",), message="kwargs",
+    ),
+    Source("LangChain's messages", ("type data.content",), role=("type",), message="data"),
     Source(
         "Continue", ("sessionId history[].message",),
         parts=(("history", ""),),
@@ -393,6 +448,14 @@ SOURCES = (
         },
         calls=Calls("kind", name="tool_type", given=("action",)),
     ),
+    Source(
+        "SillyTavern", ("mes is_user", "user_name character_name"),
+        kind="is_user", kinds={"True": "user", "False": "assistant"},
+        content=("mes",), written=("send_date",), titles=("character_name",),
+    ),
+    Source(
+        "prompts with their answers", ("workspace prompt response",), expand=programs.prompted,
+    ),
     MESSAGES,
     Source(
         "messages by speaker",
@@ -428,11 +491,18 @@ def has(record: Record, sign: str) -> bool:
     for one in sign.split():
         path, is_given, wanted = one.partition("=")
         value = at(record, path)
-        if isinstance(value, list) and "[]" in path:
-            value = next((each for each in value if each is not None), None)
+        if "[]" in path:
+            value = _one_of(value)
         if value is None if not is_given else str(value) != wanted:
             return False
     return bool(sign)
+
+
+def _one_of(value: Any) -> Any:
+    """The first value in a list, and in lists in it, that is there."""
+    if not isinstance(value, list):
+        return value
+    return next((one for each in value if (one := _one_of(each)) is not None), None)
 
 
 def at(record: Any, path: str) -> Any:

@@ -130,6 +130,19 @@ INSERT INTO messages (session_id, role, content, tool_calls, timestamp) VALUES
      '[{"function": {"name": "count", "arguments": "{\\"what\\": \\"reeds\\"}"}}]', 1777622401.0),
     ('k1', 'tool', 'seven', NULL, 1777622401.0), ('k1', 'assistant', 'A heron.', NULL, 1777622402.0);
 """
+CRUSH = """
+CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, created_at INTEGER);
+CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, model TEXT, created_at INTEGER);
+INSERT INTO sessions VALUES ('k1', NULL, 'Pond', 1777622401);
+INSERT INTO messages VALUES
+    ('4', 'k1', 'assistant', '[{"type": "text", "data": {"text": "A heron."}},
+      {"type": "finish", "data": {"reason": "stop"}}]', 'm', 1777622404),
+    ('1', 'k1', 'user', '[{"type": "text", "data": {"text": "Who lives here?"}}]', '', 1777622401),
+    ('2', 'k1', 'assistant', '[{"type": "tool_call", "data":
+      {"id": "c", "name": "count", "input": "{\\"what\\": \\"reeds\\"}"}}]', 'm', 1777622402),
+    ('3', 'k1', 'tool', '[{"type": "tool_result", "data":
+      {"tool_call_id": "c", "name": "count", "content": "seven"}}]', '', 1777622403);
+"""
 CALLED = [("assistant", "count\nwhat: reeds"), ("tool", "seven")]
 
 
@@ -141,6 +154,7 @@ CALLED = [("assistant", "count\nwhat: reeds"), ("tool", "seven")]
         ("opencode.db", OPENCODE, CALLED),
         ("sessions.db", GOOSE, CALLED),
         ("state.db", HERMES, CALLED),
+        ("crush.db", CRUSH, CALLED),
     ],
 )
 def test_each_known_database_gives_its_messages_in_order_and_only_once(

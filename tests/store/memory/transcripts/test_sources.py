@@ -520,6 +520,103 @@ CASES = {
         ]},
         {"o1": [PAIR[0], *CALLED, PAIR[1]]}, project="pond", times=(AT1, AT2, AT2, AT2),
     ),
+    "DeepSeek": Case(
+        "conversations.json",
+        [{"id": "d1", "title": "Pond", "inserted_at": T1, "mapping": {
+            "root": {"id": "root", "parent": None, "message": None},
+            "1": {"id": "1", "parent": "root", "message": {
+                "inserted_at": T1, "fragments": [{"type": "REQUEST", "content": "Who lives here?"}]}},
+            "2": {"id": "2", "parent": "1", "message": {"inserted_at": T2, "fragments": [
+                {"type": "THINK", "content": "Reeds."}, {"type": "RESPONSE", "content": "A heron."}]}},
+        }}],
+        {"d1": [PAIR[0], ("assistant", "Reeds.\n\nA heron.")]}, times=(AT1, AT2),
+    ),
+    "Grok's export": Case(
+        "prod-grok-backend.json",
+        {"conversations": [{"conversation": {"id": "g1", "title": "Pond"}, "responses": [
+            {"response": {"_id": "1", "sender": "human", "message": "Who lives here?",
+                          "create_time": {"$date": {"$numberLong": "1777622401000"}}}},
+            {"response": {"_id": "2", "parent_response_id": "1", "sender": "ASSISTANT", "message": "A heron.",
+                          "create_time": {"$date": {"$numberLong": "1777622402000"}}}},
+        ]}], "projects": []},
+        {"g1": PAIR}, times=(AT1, AT2),
+    ),
+    "Google Takeout": Case(
+        "MyActivity.json",
+        [{"header": "Gemini Apps", "title": f"Prompted {asked}", "time": when,
+          "safeHtmlItem": [{"html": f"<p>{said}</p>"}]}
+         for asked, said, when in (("And here?", "A frog &amp; reeds.", T2), (PAIR[0][1], PAIR[1][1], T1))],
+        {"MyActivity": [*PAIR, ("user", "And here?"), ("assistant", "A frog & reeds.")]},
+        times=(AT1, AT1, AT2, AT2),
+    ),
+    "LM Studio": Case(
+        "1.conversation.json",
+        {"name": "Pond", "createdAt": 1777622401000, "messages": [
+            {"currentlySelected": 1, "versions": [
+                {"role": "user", "content": [{"type": "text", "text": "Who?"}]},
+                {"role": "user", "content": [{"type": "text", "text": "Who lives here?"}]}]},
+            {"currentlySelected": 0, "versions": [{"role": "assistant", "steps": [
+                {"type": "contentBlock", "content": [{"type": "text", "text": "A heron."}]}]}]},
+        ]},
+        {"1.conversation": PAIR}, times=(AT1, AT1),
+    ),
+    "SillyTavern": Case(
+        "Otto.jsonl",
+        [{"user_name": "Ada", "character_name": "Otto"},
+         {"name": "Ada", "is_user": True, "mes": "Who lives here?", "send_date": "May 1, 2026 8:00am"},
+         {"name": "Otto", "is_user": False, "mes": "A heron.", "send_date": "May 1, 2026 8:01am"}],
+        {"Otto": PAIR}, times=("2026-05-01T08:00:00.000+00:00", "2026-05-01T08:01:00.000+00:00"),
+        notes=("1 line without a message (without a type)",),
+    ),
+    "AI SDK": Case(
+        "chat.json",
+        {"id": "a1", "messages": [
+            {"id": "1", "role": "user", "parts": [{"type": "text", "text": "Who lives here?"}]},
+            {"id": "2", "role": "assistant", "parts": [
+                {"type": "tool-count", "toolCallId": "c", "state": "output-available",
+                 "input": {"what": "reeds"}, "output": "seven"},
+                {"type": "text", "text": "A heron."}]},
+        ]},
+        {"a1": [PAIR[0], ("assistant", "tool-count\nwhat: reeds"), ("tool", "seven"), PAIR[1]]},
+    ),
+    "LangGraph": Case(
+        "state.json",
+        {"values": {"messages": [
+            {"type": "human", "content": "Who lives here?"}, {"type": "ai", "content": "A heron."}]},
+         "config": {"configurable": {"thread_id": "l1"}}, "created_at": T1},
+        {"l1": PAIR}, times=(AT1, AT1),
+    ),
+    "LangChain's messages": Case(
+        "kept.json",
+        [{"type": "human", "data": {"content": "Who lives here?", "type": "human"}},
+         {"type": "ai", "data": {"content": "A heron.", "type": "ai"}}],
+        {"kept": PAIR},
+    ),
+    "LangChain's dumps": Case(
+        "dumped.json",
+        [{"lc": 1, "type": "constructor", "kwargs": {"type": "human", "content": "Who lives here?"}},
+         {"lc": 1, "type": "constructor", "kwargs": {"type": "ai", "content": "A heron."}}],
+        {"dumped": PAIR},
+    ),
+    "Zed": Case(
+        "thread.json",
+        {"summary": "Pond", "updated_at": T1, "messages": [
+            {"role": "user", "segments": [{"type": "text", "text": "Who lives here?"}], "tool_uses": []},
+            {"role": "assistant", "segments": [{"type": "text", "text": "A heron."}], "tool_uses": []}]},
+        {"thread": PAIR}, times=(AT1, AT1),
+    ),
+    "Le Chat": Case(
+        "chat.json",
+        [{"role": "user", "content": "Who lives here?", "createdAt": T1},
+         {"role": "assistant", "content": "", "contentChunks": [{"type": "text", "text": "A heron."}],
+          "createdAt": T2}],
+        {"chat": PAIR}, times=(AT1, AT2),
+    ),
+    "AnythingLLM": Case(
+        "export.json",
+        [{"workspace": "pond", "prompt": "Who lives here?", "response": "A heron.", "sent_at": T1}],
+        {"export": PAIR}, times=(AT1, AT1),
+    ),
     "Cursor": Case(
         "composer.json",
         {"composerId": "k1", "name": "Pond", "createdAt": 1777622401000, "conversation": [
