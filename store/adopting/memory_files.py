@@ -5,7 +5,10 @@ MCP memory server     https://github.com/modelcontextprotocol/servers (src/memor
 mcp-memory-service    https://github.com/doobidoo/mcp-memory-service: the table `memories`, and its export
 mem0                  https://github.com/mem0ai/mem0: what `get_all` returns
 Claude.ai             `memories.json` of its export
-Letta                 https://github.com/letta-ai/agent-file: the blocks of an agent's memory, by their labels
+Letta                 https://github.com/letta-ai/agent-file: the blocks of an agent's memory by their
+                      labels, and the passages of its archive
+LangGraph             items of a store: https://docs.langchain.com/oss/python/langgraph/persistence
+Zep                   https://help.getzep.com: facts, and the edges of its graph
 
 Markdown notes        folders such as Obsidian's: each is a memory, and an editor's change comes back
 
@@ -42,15 +45,21 @@ from store.progress import Progress, batches
 _TABLE = "memories"
 # Names of fields, by what they are; the first that is there counts.
 _FIELDS: Mapping[str, tuple[str, ...]] = {
-    "text": ("content", "text", "memory", "document", "body"),
+    "text": ("content", "text", "memory", "document", "body", "fact", "data"),
     "id": ("content_hash", "uuid", "memory_id", "id"),
     "timestamp": ("created_at_iso", "created_at", "timestamp", "created", "updated_at"),
-    "more": ("metadata",),  # an object with further fields
+    "tags": ("tags", "categories", "containerTags"),
+    "more": ("metadata", "metadata_"),  # an object with further fields
     "deleted": ("deleted_at",),  # if it has a value, the memory was deleted
 }
-_LISTS = ("memories", "results")  # where an export in JSON has its memories
-_TELLING = {"content_hash", "hash", "user_id", "agent_id", "memory_type"}  # one is in each of an export
-_ALONE = {"content_hash", "memory_type", "memory"}  # … of rows without a name for their list, or …
+_INNER = ("value", "payload")  # objects of LangGraph's and Qdrant's rows, whose fields are the row's
+_LISTS = ("memories", "results", "facts", "edges", "items", "points")  # where an export in JSON has them
+_TELLING = {  # one is in each of an export
+    "content_hash", "hash", "user_id", "agent_id", "memory_type", "fact", "namespace", "app_name",
+}  # fmt: skip
+_ALONE = {  # … of rows without a name for their list, or …
+    "content_hash", "memory_type", "memory", "fact", "namespace", "agent_id",
+}  # fmt: skip
 _OF_MEMORIES = {"tags", "timestamp", "created_at"}  # … one of these with an id and `content`, and none of …
 _OF_OTHERS = {"role", "author", "sender", "type", "title", "url"}
 _MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
@@ -145,7 +154,7 @@ def _memories(file: Path) -> Iterator[Given | Refusal]:
                 yield from _listed(whole)
             elif _IS_GRAPH.search(content):
                 yield from _graph(file, content)
-            elif _is_memory(_object(content.partition("\n")[0]).keys()):
+            elif _is_memory(_flat(_object(content.partition("\n")[0])).keys()):
                 yield from _listed([_parsed(line) for line in content.split("\n")])
         elif kind in _DATABASES:
             yield from _table(file)
@@ -172,7 +181,8 @@ def _begins_as_json(file: Path) -> bool:
 def _is_memory(names: Set[str]) -> bool:
     """Whether a row with these fields, of a list without a name, is a memory."""
     is_plain = {"id", "content"} <= names and bool(_OF_MEMORIES & names)
-    return bool(_ALONE & names) or (is_plain and not _OF_OTHERS & names)
+    has_text = bool(names & {*_FIELDS["text"]})
+    return (has_text and bool(_ALONE & names)) or (is_plain and not _OF_OTHERS & names)
 
 
 def _graph(file: Path, content: str) -> Iterator[Given | Refusal]:
@@ -201,6 +211,8 @@ def _facts(one: Any) -> Iterator[Given]:
                     yield _fact(f"{name}: {text}", [name, *([kind] if isinstance(kind, str) else [])])
         case {"from": str(left), "to": str(right), "relationType": str(verb)}:
             yield _fact(f"{left} {verb} {right}", [left, right])
+        case {"source": str(left), "relationship": str(verb), "target": str(right)}:  # of mem0's graph
+            yield _fact(f"{left} {verb} {right}", [left, right])
 
 
 def _fact(text: str, tags: list[str]) -> Given:
@@ -218,17 +230,21 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
             yield from _letta(blocks, agents, whole)
         case {"core_memory": [*blocks], "messages": [*_]}:
             yield from _letta(blocks, [], whole)
+        case {"result": {"points": [*_]} as inner}:
+            yield from _export(inner)
         case _:
             lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
-            rows = [one for one in next(lists, []) if isinstance(one, dict)]
+            rows = [_flat(one) for one in next(lists, []) if isinstance(one, dict)]
             is_named = isinstance(whole.get("memories"), list)  # as nothing else is called
             if rows and (is_named or all(_TELLING & row.keys() for row in rows)):
                 yield from _rows(rows)
+                for one in whole.get("relations") or ():
+                    yield from _facts(one)
             elif not rows:
                 yield from _listed([whole])
 
 
-def _letta(blocks: list[Any], agents: list[Any], whole: Mapping[str, Any]) -> Iterator[Given]:
+def _letta(blocks: Iterable[Any], agents: list[Any], whole: Mapping[str, Any]) -> Iterator[Given]:
     """The blocks of agents' memories, each with its label as a tag and the names of its agents."""
     owners = defaultdict[str, list[str]](list)
     for agent in agents:
@@ -252,7 +268,7 @@ def _letta(blocks: list[Any], agents: list[Any], whole: Mapping[str, Any]) -> It
 
 def _listed(values: list[Any]) -> Iterator[Given]:
     """The memories of a list by itself; none of a list of anything else."""
-    rows = [one for one in values if isinstance(one, dict)]
+    rows: list[Mapping[str, Any]] = [one for one in values if isinstance(one, dict)]
     for one in rows:
         if isinstance(one.get("conversations_memory"), str):
             given = {"": one["conversations_memory"], **_object(one.get("project_memories"))}
@@ -260,6 +276,10 @@ def _listed(values: list[Any]) -> Iterator[Given]:
                 if isinstance(text, str) and text.strip():
                     id = f"claude-{sha256(text.encode()).hexdigest()[:16]}"
                     yield id, text, {"project": project} if project else {}
+    if rows and all({"label", "value", "limit"} <= one.keys() for one in rows):
+        yield from _letta(rows, [], {})
+        return
+    rows = [_flat(one) for one in rows]
     if rows and _is_memory(rows[0].keys()):  # a row that lacks what the first one has is one all the same
         yield from _rows(rows)
 
@@ -275,9 +295,19 @@ def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
             name: value for name, value in row.items() if name not in used and value not in (None, "")
         }
         metadata = {**_object(row.get(by["more"])), **metadata}
-        if by["timestamp"]:
-            metadata["timestamp"] = row[by["timestamp"]]
+        metadata |= {what: row[by[what]] for what in ("timestamp", "tags") if by[what]}
         yield str(row[by["id"]] if by["id"] else number), str(row[by["text"]] or ""), metadata
+
+
+def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with what it holds in an object; the key of LangGraph's items is unique in their namespace."""
+    inner: dict[str, Any] = next((row[name] for name in _INNER if isinstance(row.get(name), dict)), {})
+    own = {name: value for name, value in row.items() if value is not inner}
+    if isinstance(space := row.get("namespace"), list) and "key" in row:
+        own["id"] = "/".join(map(str, [*space, own.pop("key")]))
+    if isinstance(content := inner.get("content"), dict):  # LangMem's
+        inner = {**inner, **content}
+    return {**inner, **own}
 
 
 def _object(given: Any) -> Mapping[str, Any]:

@@ -149,6 +149,20 @@ def test_lines_of_a_graph_that_are_broken_or_of_another_type_cost_themselves_alo
         ({"memories": [{"content": "Likes reeds", "content_hash": "h", "tags": ["pond"]}]}, {"Likes reeds"}),
         ({"agents": [], "blocks": [{"label": "human", "value": "Likes frogs"}, {"label": "x", "value": " "}]},
          {"Likes frogs"}),
+        ({"results": [{"id": "1", "memory": "Likes frogs", "user_id": "ada"}],
+          "relations": [{"source": "ada", "relationship": "likes", "target": "frogs"}]},
+         {"Likes frogs", "ada likes frogs"}),
+        ({"facts": [{"uuid": "f", "fact": "Likes frogs", "valid_at": "2026-05-01"}]}, {"Likes frogs"}),
+        ({"edges": [{"uuid": "e", "name": "LIKES", "fact": "Likes frogs"}], "nodes": []}, {"Likes frogs"}),
+        ([{"id": "passage-1", "text": "Likes frogs", "embedding": [0.1], "agent_id": "a"}], {"Likes frogs"}),
+        ([{"id": "block-1", "label": "human", "value": "Likes frogs", "limit": 5000}], {"Likes frogs"}),
+        ([{"namespace": ["memories", "ada"], "key": "k", "value": {"text": "Likes frogs"}}], {"Likes frogs"}),
+        ([{"namespace": [], "key": "k", "value": {"kind": "x", "content": {"content": "Likes frogs"}}}],
+         {"Likes frogs"}),
+        ({"items": [{"id": "o", "content": "Likes frogs", "app_name": "claude"}]}, {"Likes frogs"}),
+        ({"result": {"points": [{"id": "q", "payload": {"data": "Likes frogs", "user_id": "ada"}}]}},
+         {"Likes frogs"}),
+        ({"items": [{"id": "1", "title": "no memory", "content": "of a feed"}]}, set()),
         ({"results": [{"title": "no memory", "content": "a hit of a search"}]}, set()),
         ({"memories": "none"}, set()),
     ],
@@ -161,6 +175,19 @@ def test_an_export_in_json_is_told_by_its_fields(
     if texts:
         assert len(adopted(memory, tmp_path).taken) == len(texts)
     assert {row["content"] for row in memory.kinds["memories"].find()} == texts
+
+
+def test_items_of_a_store_are_known_by_their_namespace_and_categories_are_tags(
+    memory: Memory, tmp_path: Path
+) -> None:
+    items = [
+        {"namespace": [name], "key": "k", "value": {"text": f"Of {name}", "categories": ["pond"]}}
+        for name in ("ada", "mira")
+    ]
+    (tmp_path / "store.json").write_text(json.dumps(items))
+    assert adopted(memory, tmp_path).taken == ["ada/k", "mira/k"]
+    assert json.loads(memory.kinds["memories"].get("ada/k")["tags"]) == ["pond"]
+    assert len(adopted(memory, tmp_path).present) == 2
 
 
 def test_what_an_agent_of_letta_keeps_in_mind_comes_with_its_label(memory: Memory, tmp_path: Path) -> None:
