@@ -70,6 +70,7 @@ _TITLES = {
     ".csv": "CSV table", ".tsv": "CSV table", ".jsonl": "JSON Lines", ".ndjson": "JSON Lines",
     ".parquet": "Parquet table",
 }  # fmt: skip
+_THUMBNAIL = re.compile(r"_thumbnail(\.\w+)$")
 _TEXTS = (".txt", ".caption")
 _EMPTY = "there is no coin in it"
 _CATEGORIES = {
@@ -82,6 +83,7 @@ _CATEGORIES = {
     "meta",
     "rating",
 }  # of tags
+_OF_A_BOX = {"class", "xmin", "ymin"}  # of Roboflow and TensorFlow, a row for each
 _OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
 
 
@@ -179,14 +181,14 @@ class _Reading:
                 self.used.add(name)
                 yield from self._guarded(name, self._rows(name, rows, title="table in a text file"))
         for name in rest:
+            picture = self.pictures.beside(name) if suffix(name) in _TEXTS and name not in self.used else None
+            if picture and name not in texts_beside(self.tree, picture):
+                self.apart.setdefault(picture, []).append(name)
+        for name in rest:
             if self.kinds[name] == ".json":
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
-        for name in rest:
-            picture = self.pictures.beside(name) if suffix(name) in _TEXTS and name not in self.used else None
-            if picture and name not in texts_beside(self.tree, picture):
-                self.apart.setdefault(picture, []).append(name)
         # Pictures say which texts are theirs.
         for name in sorted(rest, key=lambda name: suffix(name) in _TEXTS):
             if name not in self.used and self.kinds[name] not in (".json", *tables.SUFFIXES):
@@ -474,6 +476,8 @@ class _Reading:
         if self.tree.is_picture(name):
             if is_logo(name) and _address_in(name) and name != self.pictures.logos(folder_of(name))[0]:
                 raise SideFile(OTHER_SIZE)
+            if (whole := _THUMBNAIL.sub(r"\1", name)) != name and whole in self.used:  # Eagle's
+                raise SideFile(OTHER_SIZE)
             self._is("picture", name)
             fields, remarks = self._beside(name)
             sidecar = _called(sidecar_of(fields), _name_from(name))
@@ -513,10 +517,21 @@ class _Reading:
 
 
 def _joined(rows: Iterable[tables.Row]) -> Iterator[tables.Row]:
-    """The rows, with several captions of one picture in one of them, as Flickr30k and others list them."""
+    """The rows, with several captions of one picture in one of them, as Flickr30k and others list them.
+
+    So are the names of its boxes, as tags.
+    """
     first: dict[str, dict[str, Any]] = {}
     for number, row in rows:
         names = [str(row[key]) for key in FILES if key in row] if isinstance(row, dict) else []
+        if isinstance(row, dict) and len(names) == 1 and row.keys() >= _OF_A_BOX:
+            before = first.setdefault(names[0], row)
+            tags = before.setdefault("tags", [])
+            tags += [row["class"]] if row["class"] not in tags else []
+            if before is not row:
+                continue
+            row = {key: value for key, value in row.items() if key not in {*_OF_A_BOX, "xmax", "ymax"}}
+            first[names[0]] = row
         if isinstance(row, dict) and row.keys() <= _OF_A_CAPTION and len(names) == 1:
             key = next((key for key in WHOLE if row.get(key)), "")
             before = first.setdefault(names[0], row)

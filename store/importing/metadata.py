@@ -32,6 +32,7 @@ _LATEST = 2**53
 _DAY = range(19700101, 21010101)  # 20240501: as seconds, that is a day in August 1970
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+", re.IGNORECASE)
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
+_SHIFT = re.compile(r"\s*(?:UTC|GMT)([+-])(\d\d?)(?::?(\d\d))?$")
 _OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
 _DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y年%m月%d日")
 _COUNTED = re.compile(  # a currency, digits in groups, a decimal sign, thousands or millions, a currency
@@ -159,6 +160,8 @@ def _seconds(number: Decimal) -> int | None:
 
 def _moments(text: str) -> Iterator[int]:
     text = _WEEKDAY.sub("", text, count=1) if _WEEKDAY.match(text) else text
+    text = re.sub(r" at (?=\d)", " ", text)
+    text = _SHIFT.sub(lambda shift: f"{shift[1]}{shift[2]:0>2}:{shift[3] or '00'}", text)
     text = _CLOCK.sub(_in_24_hours, re.sub(r"(?<=\d)(?:st|nd|rd|th|er)\b", "", text), count=1)
     text = re.sub(r"[^\W\d_]{3,}", lambda word: MONTHS.get(word[0].lower(), word[0]), text)
     text = re.sub(r"(\d)\.?(?: de)? ([A-Z][a-z]+)(?: de)? (?=\d{4})", r"\1 \2 ", text)

@@ -44,19 +44,33 @@ READ: dict[str, tuple[str, ...]] = {
     "decimals": ("decimals", "decimal", "tokendecimals", "contractdecimals"),
     "chainId": ("chainid", "chain", "network", "blockchain"),
 }
-# The same in German, Spanish, French, Chinese and Japanese, as spreadsheets head their columns. Words that
+# The same in other languages, as spreadsheets head their columns. Words that
 # mean something else in English or in one of the others, as `red` and `nota`, are not here.
 SPOKEN: dict[str, tuple[str, ...]] = {
-    "token_name": ("Bezeichnung", "nombre", "nom", "名称", "名字", "币名", "名稱", "名前", "コイン名"),
-    "ticker": ("Kürzel", "símbolo", "symbole", "代码", "符号", "代碼", "シンボル", "ティッカー"),
-    "description": ("Beschreibung", "descripción", "描述", "说明", "說明", "説明", "概要"),
+    "token_name": (
+        *("Bezeichnung", "nombre", "nom", "nome", "nazwa", "isim", "название", "имя", "이름", "코인명"),
+        *("名称", "名字", "币名", "名稱", "名前", "コイン名"),
+    ),
+    "ticker": (
+        *("Kürzel", "símbolo", "symbole", "simbolo", "sembol", "тикер", "символ", "심볼", "티커"),
+        *("代码", "符号", "代碼", "シンボル", "ティッカー"),
+    ),
+    "description": (
+        *("Beschreibung", "descripción", "descrição", "descrizione", "opis", "açıklama", "описание", "설명"),
+        *("描述", "说明", "說明", "説明", "概要"),
+    ),
     "token_address": (
         *("Adresse", "Vertragsadresse", "dirección", "dirección del contrato", "adresse du contrat"),
+        *("indirizzo", "endereço", "адрес", "адрес контракта", "주소", "컨트랙트 주소"),
         *("合约地址", "代币地址", "地址", "合約地址", "アドレス", "コントラクトアドレス"),
     ),
-    "tags": ("Schlagwörter", "Schlagworte", "etiquetas", "étiquettes", "mots-clés", "标签", "標籤", "タグ"),
+    "tags": (
+        *("Schlagwörter", "Schlagworte", "etiquetas", "étiquettes", "mots-clés", "etichette", "теги", "태그"),
+        *("标签", "標籤", "タグ"),
+    ),
     "created_at": (
         *("Datum", "Erstellt", "Erstellt am", "Erstellungsdatum", "fecha", "fecha de creación"),
+        *("criado em", "creato il", "data utworzenia", "tarih", "дата", "дата создания", "날짜", "생성일"),
         *("date de création", "créé le", "日期", "创建时间", "创建日期", "建立日期", "日付", "作成日"),
     ),
     "decimals": ("Dezimalstellen", "Nachkommastellen", "decimales", "小数位", "小数位数", "小数点以下桁数"),
@@ -65,6 +79,8 @@ SPOKEN: dict[str, tuple[str, ...]] = {
         *("Bild", "Bilddatei", "Dateiname", "Datei", "imagen", "archivo", "nombre de archivo", "fichier"),
         *(
             "nom du fichier",
+            *("imagem", "immagine", "obraz", "resim", "изображение", "картинка", "файл", "имя файла"),
+            *("이미지", "파일명"),
             "图片",
             "图像",
             "文件名",
@@ -75,16 +91,30 @@ SPOKEN: dict[str, tuple[str, ...]] = {
             "画像ファイル",
         ),
     ),
-    "caption": ("Bildunterschrift", "leyenda", "légende", "图片描述", "キャプション"),
+    "caption": (
+        "Bildunterschrift",
+        "leyenda",
+        "légende",
+        "legenda",
+        "didascalia",
+        "подпись",
+        "캡션",
+        "图片描述",
+        "キャプション",
+    ),
 }
 MONTHS = {  # of dates in these languages, as English has them
     name: english
     for english, names in {
-        "January": "Januar Jänner enero janvier", "February": "Februar febrero février",
-        "March": "März marzo mars", "April": "abril avril", "May": "Mai mayo", "June": "Juni junio juin",
-        "July": "Juli julio juillet", "August": "agosto août", "September": "septiembre septembre",
-        "October": "Oktober octubre octobre", "November": "noviembre novembre",
-        "December": "Dezember diciembre décembre",
+        "January": "Januar Jänner enero janvier janeiro gennaio января",
+        "February": "Februar febrero février fevereiro febbraio февраля",
+        "March": "März marzo mars março марта", "April": "abril avril aprile апреля",
+        "May": "Mai mayo maio maggio мая", "June": "Juni junio juin junho giugno июня",
+        "July": "Juli julio juillet julho luglio июля", "August": "agosto août августа",
+        "September": "septiembre septembre setembro settembre сентября",
+        "October": "Oktober octubre octobre outubro ottobre октября",
+        "November": "noviembre novembre novembro ноября",
+        "December": "Dezember diciembre décembre dezembro dicembre декабря",
     }.items()
     for name in names.lower().split()
 }  # fmt: skip
@@ -126,7 +156,7 @@ COIN = "coin"  # the key of COCO's images under which our own export keeps the w
 WHOLE = (
     *("caption", "text", "captions", "comment", "txt", "prompt", "image_caption", "caption_text", "alt_text"),
     *("blip_caption", "generated_caption", "long_caption", "short_caption", "vlm_caption", "recaption"),
-    *("positive_prompt", "sentence", "sentences", "response"),
+    *("positive_prompt", "sentence", "sentences", "response", "caption_str", "annotation"),
 )
 # What wraps a list of coins, the first that is there; without one of these, whatever holds rows.
 LISTS = ("tokens", "pairs", "coins", "included", "data", "items", "results", "result")

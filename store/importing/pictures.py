@@ -74,7 +74,8 @@ class Pictures:
         while described := described.rpartition(".")[0]:  # frog.png.json, frog.png.supplemental-metadata.json
             if self._names.get(_composed(described)) in self._pictures:
                 return self._names[_composed(described)]
-        alike = self._stems.get(_composed(stem(name)), [])
+        own = stem(name)
+        alike = self._stems.get(_composed(own)) or self._endings.get((own.lower(),), [])
         near = [other for other in alike if folder_of(other) == folder_of(name)]
         if not near and folder_of(name).rpartition("/")[2] == "metadata":
             images = folder_of(name)[: -len("metadata")] + "images"

@@ -7,6 +7,9 @@ One shape is one entry of `_SHAPES`: what people call it, by what it is recognis
     Label Studio     https://labelstud.io/guide/export (JSON and JSON-MIN)
     FiftyOne         https://docs.voxel51.com/user_guide/export_datasets.html (FiftyOneDataset)
     kohya            sd-scripts' metadata: a picture's name, with or without its ending → caption, tags
+    VGG              https://www.robots.ox.ac.uk/~vgg/software/via/docs/face_track_annotation.html (VIA 2)
+    Telegram         https://core.telegram.org/import-export
+    Discord          https://github.com/Tyrrrz/DiscordChatExporter (JSON)
     LLaVA            https://github.com/haotian-liu/LLaVA/blob/main/docs/Finetune_Custom_Data.md
 """
 
@@ -132,6 +135,9 @@ def _flat(value: Rows) -> Rows:
 
 def _plainly(row: dict[str, Any]) -> dict[str, Any]:
     """A line of JSON without what only surrounds its coin."""
+    for fits, made in _ROWS:
+        if fits([row]):
+            return dict(made([row])[0])
     inner = _uncovered(row)
     return row if inner is row else unwrapped(inner)
 
@@ -257,6 +263,14 @@ def _coco(value: Mapping[str, Any]) -> Rows:
     return rows
 
 
+def _numbered(value: Rows) -> Rows:
+    """COCO's results by the names of its pictures, other ids as they are."""
+    return [
+        {"file_name": f"{id:0>12}" if isinstance(id := one["image_id"], int) else str(id), **one}
+        for one in value
+    ]
+
+
 def _are_results(value: Any) -> bool:
     """Captions by the number of a picture, with which COCO's files are called since 2017."""
     return (
@@ -271,6 +285,47 @@ def _said(name: str, captions: list[str], tags: list[str], **more: Any) -> dict[
     """A picture's row with what is said of it."""
     said = {"caption": captions, "tags": list(dict.fromkeys(tags)), **more}
     return {"file_name": name, **{key: value for key, value in said.items() if value}}
+
+
+def _is_via(value: Any) -> bool:
+    images = value.get("_via_img_metadata", value) if isinstance(value, dict) else {}
+    return _are_objects(images) and all(
+        isinstance(one, dict) and {"filename", "regions"} <= one.keys() for one in images.values()
+    )
+
+
+def _via(value: Mapping[str, Any]) -> Rows:
+    """By picture: what is said of it, and the names of its regions as tags."""
+    rows: Rows = []
+    for one in value.get("_via_img_metadata", value).values():
+        regions = one["regions"].values() if isinstance(one["regions"], dict) else one["regions"]
+        said = [region.get("region_attributes", {}) for region in regions if isinstance(region, dict)]
+        tags = [name for named in said for name in named.values() if isinstance(name, str)]
+        rows.append(_said(one["filename"], [], tags, **(one.get("file_attributes") or {})))
+    return rows
+
+
+def _is_channel(value: Any) -> bool:
+    posts = value.get("messages") if isinstance(value, dict) else None
+    return isinstance(posts, list) and any(
+        isinstance(one, dict) and (one.get("photo") or one.get("attachments")) for one in posts
+    )
+
+
+def _posts(value: Mapping[str, Any]) -> Rows:
+    """The pictures of a channel's export, each with the text and the time of its post."""
+    rows: Rows = []
+    for one in value["messages"]:
+        if not isinstance(one, dict):
+            continue
+        given = one.get("content", one.get("text")) or ""
+        parts = given if isinstance(given, list) else [given]
+        text = "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+        pictures = [one["photo"]] if one.get("photo") else []
+        pictures += [held.get("fileName", held.get("url")) for held in one.get("attachments") or []]
+        at = one.get("timestamp", one.get("date_unixtime"))
+        rows += (_said(picture, [text] if text else [], [], created_at=at) for picture in pictures)
+    return rows
 
 
 def _is_fiftyone(value: Any) -> bool:
@@ -383,8 +438,9 @@ def _llava(value: Rows) -> Rows:
 
 _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = (
     ("COCO annotations", _is_coco, _coco),
-    ("COCO results", _are_results,
-     lambda value: [{"file_name": f"{one['image_id']:0>12}", **one} for one in value]),
+    ("COCO results", _are_results, _numbered),
+    ("VGG annotations", _is_via, _via),
+    ("channel of Telegram or Discord", _is_channel, _posts),
     ("FiftyOne dataset", _is_fiftyone, _fiftyone),
     ("FiftyOne classifications", _is_classified, _classified),
     ("Label Studio export", _is_labelled, _labelled),
@@ -401,3 +457,4 @@ _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = 
     ("captions by picture", _is_captions,
      lambda value: [{"file_name": key, "caption": one} for key, one in value.items()]),
 )  # fmt: skip
+_ROWS = ((_are_results, _numbered), (_is_labelled, _labelled), (_is_llava, _llava))  # also a row a line

@@ -198,7 +198,8 @@ def _entry(value: Any) -> dict[str, Any] | BadSource:
 
 def picture_reference(row: dict[str, Any]) -> Any:
     """Remove and return the row's reference to its picture, or its bytes; None if it has none."""
-    reference = None
+    name = row.get("token_name", row.get("name"))
+    reference = f"{name}.{row['ext']}" if name and isinstance(row.get("ext"), str) else None  # of Eagle
     for key in FILES:
         held = row.get(key)
         if isinstance(held, dict) and held.keys() & {"path", "bytes"}:  # Hugging Face's Image

@@ -335,6 +335,25 @@ TWO = {"a.png": png(), "b.png": png("red")}
         pytest.param({"c.in.png": png("red"), "c.txt": b"A frog sits."},
                      {"a": ("", []), "c.in": ("A frog sits.", [])}, id="key of WebDataset"),
         pytest.param({"a.txt": b"0 0.5 0.5 0.1 0.1\n1 0.1 .2 1 0\n"}, {"a": ("", [])}, id="boxes of YOLO"),
+        pytest.param({"t.csv": b"filename,class,xmin,ymin\na.png,frog,1,2\na.png,hat,1,2\n"},
+                     {"a": ("", ["frog", "hat"])}, id="boxes in rows"),
+        pytest.param({"via.json": {"a.png9": {"filename": "a.png", "file_attributes": {"caption": "a frog"},
+                     "regions": [{"region_attributes": {"name": "hat"}}]}}},
+                     {"a": ("a frog", ["hat"])}, id="via"),
+        pytest.param({"ann/a.png.json": {"caption": "a frog"}}, {"a": ("a frog", [])}, id="json apart"),
+        pytest.param({"m.jsonl": b'{"image_id": "a", "caption": "a frog"}'},
+                     {"a": ("a frog", [])}, id="a line by the number of its picture"),
+        pytest.param({"m.jsonl": b'{"images": ["a.png"], "messages": [{"role": "assistant", '
+                     b'"content": "frog"}]}'}, {"a": ("frog", [])}, id="llava in lines"),
+        pytest.param({"c.image.png": png("red"), "c.caption.txt": b"A frog.", "c.meta.json": {"x": 1}},
+                     {"a": ("", []), "c.image": ("A frog.", [])}, id="text and json by WebDataset's key"),
+        pytest.param({"result.json": {"name": "frogs", "messages": [
+                     {"photo": "a.png", "date_unixtime": "1714557600",
+                      "text": ["a ", {"type": "bold", "text": "frog"}]}, {"text": "no picture"}]}},
+                     {"a": ("a frog", [])}, id="telegram"),
+        pytest.param({"d.json": {"messages": [{"content": "a frog", "timestamp": "2024-05-01T10:00:00+00:00",
+                     "attachments": [{"id": "5", "fileName": "a.png", "url": "https://x/a.png"}]}]}},
+                     {"a": ("a frog", [])}, id="discord"),
     ],
 )  # fmt: skip
 def test_pictures_come_with_the_captions_that_stand_beside_them(
@@ -343,6 +362,31 @@ def test_pictures_come_with_the_captions_that_stand_beside_them(
     for name, content in {"a.png": png(), **files}.items():
         written(tmp_path, name, content)
     assert captioned(tmp_path) == captions
+
+
+def test_a_picture_of_eagle_has_its_fields_and_no_thumbnail(tmp_path: Path) -> None:
+    about = {
+        "name": "f",
+        "ext": "png",
+        "annotation": "a frog",
+        "tags": ["x"],
+        "width": 9,
+        "url": "https://page",
+    }
+    for name, content in {"metadata.json": about, "f.png": png("red"), "f_thumbnail.png": png()}.items():
+        written(tmp_path, f"E.info/{name}", content)
+    coin, passed = candidates([tmp_path])
+    assert (coin.sidecar["token_name"], coin.sidecar["tags"]) == ("f", ["x"])
+    assert coin.sidecar["caption"] == {"entity": "a frog"}
+    assert isinstance(passed, Passed)
+
+
+def test_column_names_of_further_languages_are_known(tmp_path: Path) -> None:
+    written(tmp_path, "a.png", png())
+    table = "название,тикер,картинка,дата\nЛягушка,ЛЯГ,a.png,1 мая 2024\n".encode("cp1251")
+    [coin] = [*candidates([written(tmp_path, "t.csv", table)])]
+    assert (coin.sidecar["token_name"], coin.sidecar["ticker"]) == ("Лягушка", "ЛЯГ")
+    assert coin.sidecar["created_at"] == 1_714_521_600
 
 
 def test_a_parquet_file_has_its_pictures_inside_or_beside_it(tmp_path: Path) -> None:
