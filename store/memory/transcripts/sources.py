@@ -334,7 +334,10 @@ SOURCES = (
         "LangChain's messages", ("type=human content", "type=ai content", "lc kwargs.content"),
         role=("type",), message="kwargs",
     ),
-    Source("LangChain's messages", ("type data.content",), role=("type",), message="data"),
+    Source(
+        "LangChain's messages", ("type=human data.content", "type=ai data.content"),
+        role=("type",), message="data",
+    ),
     Source(
         "Continue", ("sessionId history[].message",),
         parts=(("history", ""),),
