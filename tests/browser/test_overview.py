@@ -52,7 +52,7 @@ def token_list(folder: Path) -> Path:
     return path
 
 
-def test_an_import_reports_added_refused_and_existing_coins(
+def test_an_import_reports_added_refused_and_existing_coins_and_is_undone_by_a_key_on_another_page(
     page: Page, empty: Server, tmp_path: Path
 ) -> None:
     path = token_list(tmp_path / "tokens")
@@ -64,6 +64,7 @@ def test_an_import_reports_added_refused_and_existing_coins(
     with empty.stored() as library:
         assert library.counts()["pending"] == 2
         assert {record.name for record in library.find(EVERYTHING)} == {"Token A", "Token B"}
+    expect(said_of(page)).to_contain_text("Imported Token")
 
     page.get_by_test_id("stMain").get_by_role("link", name="Import coins").click()
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
@@ -73,6 +74,15 @@ def test_an_import_reports_added_refused_and_existing_coins(
     expect(page.get_by_text("0 added")).to_be_visible()
     with empty.stored() as library:
         assert library.counts()["pending"] == 2
+
+    page.get_by_role("link", name="Insights").click()
+    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
+    wait_until_idle(page)
+    expect(said_of(page)).to_have_count(0)
+    page.get_by_role("heading", name="Insights", level=1).press("z")
+    expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
+    with empty.stored() as library:
+        assert library.counts()["pending"] == 0
 
 
 def test_a_dropped_folder_keeps_its_paths(page: Page, empty: Server, tmp_path: Path) -> None:
@@ -116,25 +126,6 @@ def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_p
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
     with empty.stored() as library:
         assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
-
-
-def test_undo_stands_in_the_message_of_the_decision_and_has_a_key_on_every_page(
-    page: Page, empty: Server, tmp_path: Path
-) -> None:
-    visit(page, empty, "settings", title="Settings")
-    page.get_by_role("textbox", name="Or give a path on this machine").fill(
-        str(token_list(tmp_path / "tokens"))
-    )
-    page.get_by_role("button", name="Import path").click()
-    expect(said_of(page)).to_contain_text("Imported Token")
-    page.get_by_role("link", name="Insights").click()
-    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
-    wait_until_idle(page)
-    expect(said_of(page)).to_have_count(0)
-    page.get_by_role("heading", name="Insights", level=1).press("z")
-    expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
-    with empty.stored() as library:
-        assert library.counts()["pending"] == 0
 
 
 def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:

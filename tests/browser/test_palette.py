@@ -35,7 +35,9 @@ def test_a_place_and_a_view_are_reached_by_a_few_letters(page: Page, shared: Ser
     expect(page).to_have_url(re.compile("/library\\?tab=Rejected"))
 
 
-def test_a_button_of_the_page_is_pressed_by_its_name(page: Page, shared: Server) -> None:
+def test_a_button_of_the_page_is_pressed_by_its_name_and_presenting_turned_on_and_off(
+    page: Page, shared: Server
+) -> None:
     arrive(page, shared, "insights", "Insights")
     expect(page.get_by_role("button", name="CSV").first).to_be_visible()
     wait_until_idle(page)
@@ -44,30 +46,26 @@ def test_a_button_of_the_page_is_pressed_by_its_name(page: Page, shared: Server)
     with page.expect_download():
         page.keyboard.press("Enter")
 
+    expect(page.get_by_role("switch", name="Present")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("present")
+    expect(palette(page).get_by_role("option").first).to_contain_text("Present: on")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("switch", name="Present")).to_have_attribute("aria-checked", "true")
+    page.get_by_role("switch", name="Present").click()
+    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
+    expect(page.get_by_role("switch", name="Present")).to_have_count(0)
 
-def test_a_coin_is_opened_where_it_is(page: Page, shared: Server) -> None:
-    arrive(page, shared, "", "Home")
-    for coin, place in ((FROG, "Library"), (PENDING, "Review")):
-        page.keyboard.press("Control+k")
-        page.keyboard.type(coin.name)
-        expect(palette(page).get_by_role("option").first).to_contain_text(coin.name)
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text(place)
-        expect(page.get_by_role("gridcell", name=re.compile(coin.name))).to_be_visible()
 
-
-def test_escape_closes_it_and_leaves_the_page_as_it_was(page: Page, shared: Server) -> None:
+def test_g_and_a_letter_go_to_a_place_and_what_is_typed_into_it_decides_nothing(
+    page: Page, shared: Server
+) -> None:
     arrive(page, shared, "review", "Review")
     page.keyboard.press("Control+k")
     page.keyboard.type("r")  # what is typed there decides nothing
     page.keyboard.press("Escape")
     expect(palette(page)).to_be_hidden()
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "pending"
 
-
-def test_g_and_a_letter_go_to_a_place_and_decide_nothing(page: Page, shared: Server) -> None:
-    arrive(page, shared, "review", "Review")
     expect(page.get_by_role("gridcell")).to_have_count(1)
     for letters, place in (("gl", "Library"), ("gr", "Review"), ("g,", "Settings")):
         page.keyboard.type(letters)
@@ -80,7 +78,9 @@ def test_g_and_a_letter_go_to_a_place_and_decide_nothing(page: Page, shared: Ser
         assert library.get(PENDING.address).tier == "pending"
 
 
-def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text(page: Page, shared: Server) -> None:
+def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text_and_a_coin_is_opened_where_it_is(
+    page: Page, shared: Server
+) -> None:
     arrive(page, shared, "", "Home")
     for key in ("Enter", "Escape"):
         page.keyboard.press("Control+k")
@@ -98,15 +98,10 @@ def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text(page: Page, 
         assert not is_in_field
         expect(palette(page)).to_be_hidden()
 
-
-def test_presenting_is_turned_on_and_off_from_any_page(page: Page, shared: Server) -> None:
-    arrive(page, shared, "insights", "Insights")
-    expect(page.get_by_role("switch", name="Present")).to_have_count(0)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("present")
-    expect(palette(page).get_by_role("option").first).to_contain_text("Present: on")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("switch", name="Present")).to_have_attribute("aria-checked", "true")
-    page.get_by_role("switch", name="Present").click()
-    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
-    expect(page.get_by_role("switch", name="Present")).to_have_count(0)
+    for coin, place in ((FROG, "Library"), (PENDING, "Review")):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(coin.name)
+        expect(palette(page).get_by_role("option").first).to_contain_text(coin.name)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(place)
+        expect(page.get_by_role("gridcell", name=re.compile(coin.name))).to_be_visible()

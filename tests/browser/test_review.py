@@ -307,7 +307,15 @@ def test_new_words_clear_the_selection_and_start_at_the_first_card(grid: GridPag
     grid.expect_selected(0)
 
 
-def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage) -> None:
+def test_pictures_have_signed_addresses_a_double_click_undoes_one_decision_and_a_selection_is_undone_as_one(
+    app: Server, grid: GridPage
+) -> None:
+    expect(grid.page.locator(".card.loaded").first).to_be_visible()
+    source = grid.cards.first.locator("img").get_attribute("src")
+    assert source
+    assert source.startswith("/pictures/")
+    expect(grid.page.locator(".card.broken")).to_have_count(0)
+
     first, second = grid.addresses()[:2]
     grid.press("a", "a")
     grid.expect_settled()
@@ -321,15 +329,6 @@ def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage)
     grid.press("z")
     grid.expect_settled()
 
-
-def test_pictures_are_loaded_by_signed_addresses_and_a_selection_is_decided_and_undone_as_one(
-    app: Server, grid: GridPage
-) -> None:
-    expect(grid.page.locator(".card.loaded").first).to_be_visible()
-    source = grid.cards.first.locator("img").get_attribute("src")
-    assert source
-    assert source.startswith("/pictures/")
-    expect(grid.page.locator(".card.broken")).to_have_count(0)
     chosen = grid.addresses()[:3]
     for number in range(3):
         grid.cards.nth(number).click(modifiers=["Control"])
