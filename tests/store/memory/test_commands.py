@@ -14,12 +14,6 @@ from store.memory.engine.entries import Entries
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
-_SESSION = ("--kind", "session_memory", "--in")
-
-
-def _lore(world: str, name: str) -> tuple[str, ...]:
-    return ("--kind", "world_lore", "--in", world, "--name", name)
-
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -42,16 +36,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
     monkeypatch.setattr("store.memory.memory.Memory.wait_for_chroma", lambda self, timeout=None: True)
     return run
-
-
-def test_a_memory_is_stored_and_found(run: Any) -> None:
-    status, done = run("store", "short tickers are preferred", "--tag", "a,b")
-    assert (status, done["success"]) == (0, True)
-    status, found = run("search", "short tickers", "--limit", "3")
-    assert (status, found["total_results"]) == (0, 1)
-    assert found["results"][0]["tags"] == ["a,b"]
-    with pytest.raises(MemedexError, match="the limit"):
-        run("search", "short tickers", "--limit", "21")
 
 
 def test_worlds_are_imported_and_searched(run: Any, tmp_path: Path) -> None:
@@ -102,49 +86,6 @@ def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tm
         "session_memory": 0,
         "transcript_vectors": 1,
     }
-
-
-def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = list[str]()
-    monkeypatch.setattr(Terminal, "say", lambda self, text: message.append(text))
-    for words, told in (
-        (["search", "frogs"], "no memory is relevant to at least 30 %"),
-        (["documents", "frogs"], "no paper of these protocols is there"),
-        (["transcripts", "frogs"], "no message was found"),
-        (["pending"], "nothing waits for review"),
-        (["diff", "2030-01-01"], "nothing changed between these moments"),
-    ):
-        message.clear()
-        assert run(*words)[0] == 0
-        assert [line.startswith(told) for line in message] == [True], words
-
-
-def test_a_mistyped_root_creates_no_memory(run: Any, tmp_path: Path) -> None:
-    with pytest.raises(MemedexError, match="there is no text memory"):
-        run("status", root=str(tmp_path / "nowhere"))
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_doctor_does_not_find_a_missing_memory_well(run: Any, tmp_path: Path) -> None:
-    with pytest.raises(MemedexError, match="there is no text memory in"):
-        run("doctor", root=str(tmp_path / "rse"))
-    assert not (tmp_path / "rse").exists()
-
-
-def test_lore_and_exchanges_are_added_searched_and_undone(
-    run: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("store", "Dwarves forged the peaks.", *_lore("peaks", "forge"), "--new")[1] == {
-        "id": "peaks_forge"
-    }
-    status, done = run("store", "User: Who forged?\nAI: Dwarves.", *_SESSION, "mira_one")
-    assert (status, done["id"][:9]) == (0, "mira_one_")
-    assert run("recall", "mira_one", "forged")[1][0]["text"] == "User: Who forged?\nAI: Dwarves."
-    assert run("lore", "peaks", "forged", "--max-chars", "10")[1][0]["id"] == "peaks_forge"
-    assert run("undo") == (0, {"done": [done["id"]], "refused": []})
-    assert run("undo") == (0, {"done": ["peaks_forge"], "refused": []})
-    with pytest.raises(MemedexError, match="nothing to undo"):
-        run("undo")
 
 
 def test_messages_and_memories_of_the_last_day_are_found_until_that_day(run: Any, tmp_path: Path) -> None:
@@ -208,27 +149,6 @@ def test_changing_the_model_reembeds_one_kind(
         assert memory.kinds["memories"].to_embed() == 0
 
 
-def test_an_unknown_session_is_refused_and_the_others_are_deleted(run: Any) -> None:
-    run("store", "User: who\nAI: me", *_SESSION, "elf_s1")
-    status, gone = run("forget", "elf_s2", "s1")
-    assert (status, gone) == (1, {"elf_s1": 1})
-    assert run("forget", "elf_s1")[0] == 1
-
-
-def test_lore_of_an_unknown_world_is_refused_unless_it_is_new(run: Any) -> None:
-    with pytest.raises(MemedexError, match="no world 'peaks'; there is none yet"):
-        run("store", "Dragons live here.", *_lore("peaks", "one"))
-    assert run("store", "Dragons live here.", *_lore("peaks", "one"), "--new")[0] == 0
-    with pytest.raises(MemedexError, match="no world 'peeks'; the nearest: 'peaks'"):
-        run("store", "Dragons sleep.", *_lore("peeks", "two"))
-    assert run("worlds")[1] == [{"id": "peaks", "name": "peaks", "file": ""}]
-    for asked in (["lore", "peeks", "dragons"], ["recall", "elf_s1", "dragons"]):
-        with pytest.raises(MemedexError, match="there is no"):
-            run(*asked)
-    with pytest.raises(MemedexError, match="--max-chars has to be"):
-        run("lore", "peaks", "dragons", "--max-chars", "-5")
-
-
 def test_a_section_is_asked_about_and_those_of_earlier_papers_are_found(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Lending\n\nRates rise.", encoding="utf-8")
     run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
@@ -242,13 +162,6 @@ def test_a_section_is_asked_about_and_those_of_earlier_papers_are_found(run: Any
     assert run("search", "rates", "--kind", "documents", "--section", "Lending")[1][0]["id"] == hit["id"]
     with pytest.raises(MemedexError, match="nearest: 'Lending'"):
         run("documents", "rates", "--section", "Lendings")
-
-
-def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("liquidity pools")
-    run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
-    with pytest.raises(MemedexError, match="no protocol 'avae'; the nearest: 'aave'"):
-        run("documents", "liquidity", "--protocol", "avae")
 
 
 @pytest.mark.slow
@@ -267,53 +180,6 @@ def test_search_has_every_filter_of_every_kind(run: Any) -> None:
         run(*asked, "--user", "ann")
     given = ("--since", "2020-01-01", "--min-score", "10", "--user", "ann")
     assert run("transcripts", "frog", *given) == (0, [])
-
-
-def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
-    run("store", "alpha beta gamma delta epsilon zeta")
-    question = "alpha eta theta iota kappa"
-    status, found = run("search", question, "--min-score", "95", "--near-misses", "2")
-    assert (status, found["results"], len(found["near_misses"])) == (0, [], 1)
-    assert run("search", question, "--min-score", "5")[1]["total_results"] == 1
-    assert run("threshold", "95") == (0, {"threshold": 95})
-    assert run("threshold") == (0, {"threshold": 95})
-    assert run("search", question)[1]["total_results"] == 0
-
-
-def test_a_context_in_which_nothing_was_found_says_what_it_needs(
-    run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    message: list[str] = []
-    monkeypatch.setattr(Terminal, "say", lambda self, line: message.append(line))
-    status, context = run("assemble", "Who guards the vault?")
-    assert (status, context["entries"]) == (0, [])
-    assert any("--world" in line and "--session" in line for line in message)
-    assert "not in it: memories: nothing is stored" in message
-
-
-def test_a_context_holds_what_was_stored_by_the_template_of_everybody(run: Any) -> None:
-    run("store", "Mira guards the vault")
-    _, context = run("assemble", "Who guards the vault?")
-    assert "Mira guards the vault" in context["text"]
-    assert {"kind": "world_lore", "reason": "nothing is stored", "count": 0} in context["left_out"]
-    _, nothing = run("assemble", "Who guards the vault?", "--kind", "documents")
-    assert (nothing["text"], len(nothing["left_out"])) == ("", 1)
-
-
-def test_what_a_text_of_lore_lacks_is_named_with_the_worlds(run: Any, tmp_path: Path) -> None:
-    for world in "abcd":
-        run("store", "dragons", "--kind", "world_lore", "--in", world, "--name", "x", "--new")
-    with pytest.raises(MemedexError, match="--in has to name its world; there are 'a', 'b', 'c', 'd'"):
-        run("store", "dragons", "--kind", "world_lore")
-    with pytest.raises(MemedexError, match="--name has to"):
-        run("store", "dragons", "--kind", "world_lore", "--in", "a")
-    with pytest.raises(MemedexError, match="--in has to name its session"):
-        run("store", "hi", "--kind", "session_memory")
-
-
-def test_a_folder_without_worlds_is_refused(run: Any, tmp_path: Path) -> None:
-    with pytest.raises(MemedexError, match="there is no world in"):
-        run("worlds", str(tmp_path))
 
 
 def test_the_junk_of_a_memory_is_listed_with_the_merge_that_would_end_it(run: Any) -> None:

@@ -426,16 +426,6 @@ def test_800_characters_are_one_chunk_and_801_are_two() -> None:
     assert [len(chunk) for chunk in split("a" * 400 + "\n" + "b" * 400)] == [400, 400]
 
 
-def test_the_last_chunk_is_not_lost() -> None:
-    assert split("\n".join(["x" * 500] * 3)) == ["x" * 500] * 3
-    assert split("only one line") == ["only one line"]
-
-
-def test_no_empty_chunks_are_created() -> None:
-    assert split("") == split(" \n\n \t") == []
-    assert split("\n" * 900 + "text" + "\n" * 900) == ["text"]
-
-
 def test_a_single_line_longer_than_800_is_cut_between_words() -> None:
     line = "word " * 400
     chunks = split(f"before\n{line}\nafter")
