@@ -53,15 +53,7 @@ FROG = Coin(
     "Buying the dip",
     tags=("frog",),
 )
-DOG = Coin(
-    "local-dog",
-    "Moon Dog",
-    "orange",
-    "A dog in a space suit",
-    "To the moon",
-    "Pixel art",
-    ("dog",),
-)
+DOG = Coin("local-dog", "Moon Dog", "orange", "A dog in a space suit", "To the moon", "Pixel art", ("dog",))
 CAT = Coin(
     "local-cat", "Sad Cat", "gray", "A crying cat at a computer", "Losing money at night",
     tags=("cat",), mark="square",

@@ -20,14 +20,7 @@ from store.permissions import current_user
 from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
 from tests.store.every_verb import outcome_of, parts, verbs
-from tests.store.faulty_disk import (
-    clock_set,
-    full,
-    no_file_handles,
-    not_writable,
-    read_only,
-    small_disk,
-)
+from tests.store.faulty_disk import clock_set, full, no_file_handles, not_writable, read_only, small_disk
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds
 from tests.store.test_permissions import arguments, stocked  # noqa: F401  fixtures
@@ -125,9 +118,7 @@ def test_decisions_are_refused_with_the_reason_and_work_once_the_cause_is_gone(
         assert again.drafts.own(address(0), actor="ann") == {"entity": "half a"}
 
 
-def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
-    library: LibraryRuntime,
-) -> None:
+def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(library: LibraryRuntime) -> None:
     library.add(coin(number) for number in range(3))
     library.approve([address(2)])
     with not_writable(library.layout.operations):

@@ -104,10 +104,7 @@ def test_who_is_asked_about_a_coin_again_is_not_told_what_was_decided(
     coin = told(library, monkeypatch, ORIGINAL)
     for word in ("ann", "scam", "rejected", "trash"):
         assert word not in coin.text.casefold()
-    assert coin.json()["place"] == {
-        "label": "Give a second opinion",
-        "href": "review?view=Second+opinions",
-    }
+    assert coin.json()["place"] == {"label": "Give a second opinion", "href": "review?view=Second+opinions"}
     copy = told(library, monkeypatch, COPY).json()["comparison"]["others"][0]
     assert (copy["address"], copy["tier"], copy["since"], copy["verdict"]) == (ORIGINAL, "pending", "", None)
 

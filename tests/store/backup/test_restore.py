@@ -242,9 +242,7 @@ def test_the_folders_that_hold_the_replaced_library_reach_the_disk(
 
 
 def test_a_library_that_is_opened_while_a_backup_takes_its_place_is_in_use(
-    to_exchange: tuple[Path, Records, Records],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    to_exchange: tuple[Path, Records, Records], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, early, _ = to_exchange
     monkeypatch.setattr(store.disk.exchange, "_TIMEOUT", 0)

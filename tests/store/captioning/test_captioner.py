@@ -199,9 +199,7 @@ def test_one_facet_is_regenerated_with_a_hint_and_the_other_facets(model: Langua
     assert model.requests[0]["response_format"]["json_schema"]["schema"]["required"] == ["visual"]
 
 
-def test_usage_includes_the_cost_of_invalid_answers(
-    model: LanguageModelServer,
-) -> None:
+def test_usage_includes_the_cost_of_invalid_answers(model: LanguageModelServer) -> None:
     model.answers = [says("no"), says(JSON)]
     used = draft(model).usage
     assert (used.prompt_tokens, used.completion_tokens) == (2000, 200)

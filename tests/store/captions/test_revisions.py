@@ -55,9 +55,7 @@ def test_a_text_keeps_its_author_after_it_is_removed_and_restored(library: Libra
     assert revisions[0].sources == {"entity": CaptionSource("gpt")}
 
 
-def test_an_edited_text_keeps_its_model_and_a_rewritten_one_gets_its_author(
-    library: Library,
-) -> None:
+def test_an_edited_text_keeps_its_model_and_a_rewritten_one_gets_its_author(library: Library) -> None:
     library.add([coin(0)])
     library.caption(FIRST, caption={"entity": "a dog on the moon", "context": "to the moon"}, actor="ann")
     drafted = {"entity": "a golden dog on a crescent", "context": "plays on the doge meme"}

@@ -22,11 +22,7 @@ from store.library import Library
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.search.query import Part, Query
-from tests.store.chroma.breakages import (
-    BREAKAGES,
-    corrupt_database,
-    opened,
-)
+from tests.store.chroma.breakages import BREAKAGES, corrupt_database, opened
 from tests.store.chroma.chroma_run import ChromaRun, closed_behind, entries
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed

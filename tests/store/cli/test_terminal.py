@@ -43,9 +43,7 @@ def test_a_pipe_gets_the_full_text_on_one_line_without_colour(monkeypatch: pytes
     assert "\x1b" not in piped.getvalue()
 
 
-def test_a_terminal_wraps_long_text_between_words_but_not_addresses(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_terminal_wraps_long_text_between_words_but_not_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "90")
     screen = _Screen()
     print_table(HEAD, [ROW], screen)

@@ -57,8 +57,7 @@ def test_a_round_logo_has_no_corners(tmp_path: Path, radius: int, ground: tuple[
 
 
 @pytest.mark.parametrize(
-    ("ground", "shape"),
-    [("white", "square"), ("black", "circle"), ("white", "face"), ("white", "nothing")],
+    ("ground", "shape"), [("white", "square"), ("black", "circle"), ("white", "face"), ("white", "nothing")]
 )
 def test_other_pictures_keep_their_ground(tmp_path: Path, ground: str, shape: str) -> None:
     picture = Image.new("RGB", (512, 512), ground)

@@ -83,10 +83,7 @@ def test_a_pipe_and_a_missing_file_are_refused_with_a_reason(tmp_path: Path) -> 
 
 def test_a_pipe_named_like_an_archive_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "coins.zip")
-    with (
-        pytest.raises(BadSource, match="device or a pipe"),
-        trees.opened(tmp_path / "coins.zip", title="z"),
-    ):
+    with pytest.raises(BadSource, match="device or a pipe"), trees.opened(tmp_path / "coins.zip", title="z"):
         pass
 
 

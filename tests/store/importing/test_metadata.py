@@ -232,10 +232,7 @@ JSON = st.recursive(
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
-    fields=st.fixed_dictionaries(
-        {},
-        optional=dict.fromkeys(FIELDS, JSON),
-    ),
+    fields=st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, JSON)),
     shape=st.sampled_from(["sidecar", "list", "token list", "lines"]),
 )
 def test_values_of_any_type_give_a_coin_or_a_reason(fields, shape):

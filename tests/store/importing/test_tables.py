@@ -171,11 +171,7 @@ def test_each_invalid_row_is_refused_with_its_number_and_the_others_load(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (b"a,b\n1,2\n", "no column"),
-        (b'name,file\nDoge,"open', "not CSV"),
-    ],
+    ("table", "reason"), [(b"a,b\n1,2\n", "no column"), (b'name,file\nDoge,"open', "not CSV")]
 )
 def test_pictures_next_to_an_unreadable_table_are_not_imported(tmp_path, table, reason):
     files = {"coins.csv": table, "a.png": png(), "deep/b.png": png("lime")}

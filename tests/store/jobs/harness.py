@@ -8,15 +8,7 @@ from typing import Any
 
 from store.catalog.catalog import Catalog
 from store.disk.files import Disk
-from store.jobs import (
-    Item,
-    ItemDone,
-    Job,
-    JobContext,
-    JobKind,
-    Jobs,
-    Result,
-)
+from store.jobs import Item, ItemDone, Job, JobContext, JobKind, Jobs, Result
 
 LETTERS = [*"abcdefghij"]
 

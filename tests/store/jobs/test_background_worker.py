@@ -9,13 +9,7 @@ from typing import Any
 
 import pytest
 
-from store.jobs import (
-    Item,
-    ItemDone,
-    Job,
-    Result,
-    background_worker,
-)
+from store.jobs import Item, ItemDone, Job, Result, background_worker
 from store.jobs.background_worker import Worker, faults
 from store.progress import Progress
 from tests.store.jobs.harness import LETTERS, JobHarness

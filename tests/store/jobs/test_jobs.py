@@ -7,13 +7,7 @@ from collections import Counter
 import pytest
 
 from store.errors import BadSource, ReadOnly, UnknownJob
-from store.jobs import (
-    Item,
-    ItemDone,
-    Result,
-    background_worker,
-    job_rows,
-)
+from store.jobs import Item, ItemDone, Result, background_worker, job_rows
 from store.library import Library
 from store.outcome import Outcome, Refusal
 from store.permissions import Actor

@@ -7,15 +7,7 @@ from pathlib import Path
 import pytest
 
 from store.errors import BadSource, LibraryStuck
-from store.jobs import (
-    Item,
-    ItemDeferred,
-    ItemDone,
-    ItemRefused,
-    JobContext,
-    Result,
-    background_worker,
-)
+from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, JobContext, Result, background_worker
 from tests.store.jobs.harness import LETTERS, Gate, JobHarness
 from tests.waiting import eventually
 

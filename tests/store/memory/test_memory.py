@@ -202,9 +202,7 @@ def test_a_session_that_is_forgotten_again_by_the_same_decision_is_gone_already(
         memory.forget("s1", decision="b")
 
 
-def test_what_is_forgotten_by_a_decision_that_was_interrupted_is_forgotten_to_its_end(
-    memory: Memory,
-) -> None:
+def test_what_is_forgotten_by_a_decision_that_was_interrupted_is_forgotten_to_its_end(memory: Memory) -> None:
     for key in ("elf_s1", "dwarf_s1"):
         memory.store("dragons sleep", kind="session_memory", scope=key)
     memory.session_memory.delete_session_memory("dwarf_s1", decision="a")

@@ -17,11 +17,7 @@ from store.runtime import open_library
 from store.tasks import adopt
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
-from tests.store.other_systems import (
-    memory_store,
-    three_tier_library,
-    transcript_database,
-)
+from tests.store.other_systems import memory_store, three_tier_library, transcript_database
 from tests.store.world import FullDisk
 
 

@@ -40,9 +40,7 @@ def test_a_background_promotion_is_one_decision_and_lists_refused_records(librar
     assert library.counts()["library"] == 0
 
 
-def test_a_resumed_decision_does_not_refuse_records_it_already_moved(
-    library: Library,
-) -> None:
+def test_a_resumed_decision_does_not_refuse_records_it_already_moved(library: Library) -> None:
     library.add([coin(number) for number in range(3)])
     keys = [address(number) for number in range(3)]
     job = library.jobs.start("move", keys[:1], name="Approve", options={"verb": "approve"})

@@ -21,12 +21,7 @@ from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds, no_temporary_files_are_left
 from tests.store.world import FaultInjector, PowerCut, abandon
-from tests.store.writing.cases import (
-    CASES,
-    PENDING,
-    Case,
-    import_three,
-)
+from tests.store.writing.cases import CASES, PENDING, Case, import_three
 
 BYSTANDER = address(20)  # changed only to check whether writing works
 # 8 cuts the power at every eighth step up to the last, and lets others fail, once or from then on; 1 lets all

@@ -15,13 +15,7 @@ from store.outcome import Refusal
 from store.progress import Progress
 from store.records import MAX_SIDECAR_BYTES, ORIGINAL, sidecar_bytes
 from store.writing import intake, transitions
-from tests.store.conftest import (
-    CREATED_AT,
-    address,
-    coin,
-    normal_picture,
-    picture,
-)
+from tests.store.conftest import CREATED_AT, address, coin, normal_picture, picture
 from tests.store.invariants import holds
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)

@@ -44,9 +44,7 @@ def drop_a_table(catalog: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [overwrite(0, 100), overwrite(0, 4096), drop_a_table],
-    ids=["header", "schema", "table gone"],
+    "damage", [overwrite(0, 100), overwrite(0, 4096), drop_a_table], ids=["header", "schema", "table gone"]
 )
 def test_salvage_recovers_everything_when_the_start_of_the_catalog_is_lost(
     damage: Callable[[Path], None], quick_root: Path

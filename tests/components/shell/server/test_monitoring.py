@@ -93,11 +93,7 @@ def test_a_library_without_room_for_its_daily_copies_is_degraded(
     ids=["current", "behind", "failed", "off"],
 )
 def test_health_reports_chroma_lag_and_off(
-    client: Client,
-    library: Library,
-    monkeypatch: pytest.MonkeyPatch,
-    changes: dict[str, object],
-    said: str,
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], said: str
 ) -> None:
     _with(monkeypatch, library, **changes)
     state = client.get("/health").json()

@@ -143,9 +143,7 @@ def test_a_remote_session_stays_remote(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not login.is_local()
 
 
-def test_a_shared_server_treats_unknown_browsers_as_remote(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_shared_server_treats_unknown_browsers_as_remote(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "context", SimpleNamespace(ip_address=None, headers={}))
     monkeypatch.setattr(login, "listens_farther", lambda: True)

@@ -2,13 +2,7 @@
 
 import pytest
 
-from store.memory.documents.headings import (
-    TypesetLine,
-    headings,
-    section,
-    sections_named,
-    typeset_headings,
-)
+from store.memory.documents.headings import TypesetLine, headings, section, sections_named, typeset_headings
 from store.memory.engine.inputs import UnknownEntry
 
 

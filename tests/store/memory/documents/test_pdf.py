@@ -39,11 +39,7 @@ def import_content(memory: Memory, name: str, content: str | bytes, protocol: st
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        (
-            "scan.pdf",
-            small_pdf("", ""),
-            "2 pages and no text on any of them",
-        ),
+        ("scan.pdf", small_pdf("", ""), "2 pages and no text on any of them"),
         ("locked.pdf", small_pdf("secret", encrypted=True), "is encrypted"),
         ("cut.pdf", small_pdf("words")[:40], "no PDF, or a damaged one"),
         ("empty.pdf", b"", "no PDF, or a damaged one"),
