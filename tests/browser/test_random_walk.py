@@ -14,7 +14,7 @@ from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.length import repeated
 
-STEPS = repeated(40, least=12)
+STEPS = repeated(40, least=8)
 
 ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
 LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"

@@ -15,6 +15,7 @@ from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, Search
 from store.search.similarities import Similarities
 from store.vectors.matrices import Matrices, load
+from tests.length import repeated
 from tests.store.search.plain_search import (
     DIMENSIONS,
     PICTURES,
@@ -111,7 +112,7 @@ def test_searches_during_writes_see_a_consistent_snapshot() -> None:
     threads = [threading.Thread(target=reader, args=[number]) for number in range(2)]
     for thread in threads:
         thread.start()
-    for version in range(500):
+    for version in range(repeated(500, least=100)):
         matrices.update([(f"local-{number}", {"entity": unit(1, version)}) for number in range(9)])
     finished.set()
     for thread in threads:

@@ -13,6 +13,7 @@ from store.errors import UnknownRecord
 from store.progress import Progress
 from store.records import FACETS, Facet
 from store.vectors.matrices import Matrices, Vectors, VectorSnapshot, load
+from tests.length import repeated
 
 DIMENSIONS = 4
 DIRECTION = np.array([1, 2, 3, 4], np.float32)
@@ -180,7 +181,7 @@ def test_concurrent_readers_never_see_a_partial_update() -> None:
     threads = [threading.Thread(target=reader, args=[number]) for number in range(3)]
     for thread in threads:
         thread.start()
-    for version in range(1, 250):
+    for version in range(1, repeated(250, least=50)):
         same: Vectors = {"image": unit(1, version)}
         matrices.update([("passing", same), *((address, same) for address in group), ("passing", None)])
     finished.set()
