@@ -134,6 +134,37 @@ class Settings(BaseSettings):
         "machine's memory; nearly always the same results ([scaling.md](scaling.md)).",
     )
     read_only: bool = Field(False, description="`1`: no changes by anyone, for demos.")
+    memory_embedder: str = Field(
+        "",
+        description="The model of memories, lore, sessions and transcripts; if empty, `offline:text` for "
+        "memories and all-MiniLM-L6-v2 for the others.",
+    )
+    document_embedder: str = Field(
+        "", description="The model of protocol documents, such as litellm:text-embedding-ada-002."
+    )
+    retrieval_log: Literal["", "ids", "texts"] = Field(
+        "",
+        description="What `memory/retrievals.sqlite3` keeps of each retrieval: nothing if empty, `ids` "
+        "(which entries, with their scores), or `texts` (also the question and the texts).",
+    )
+    memory_review: Literal["", "agents", "none"] = Field(
+        "",
+        description="What agents write waits in *Memory → Review* until a person accepts it: `agents` "
+        "everywhere, `none` nowhere; if empty, only over HTTP.",
+    )
+    keep_contexts: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="For how many days contexts that were handed out are kept, as ids and versions; "
+        "`0`: not at all.",
+    )
+    recall_tests: Literal["words", "model", "none"] = Field(
+        "words",
+        description="How memories and lore are asked for every night, to name those that no question finds: "
+        "by their rarest words (`words`), by questions of the language model, which is sent their texts "
+        "(`model`), or not (`none`).",
+    )
 
 
 @lru_cache(maxsize=1)

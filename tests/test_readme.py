@@ -7,10 +7,9 @@ import pytest
 from streamlit.config import get_config_options
 
 from store.cli import main
-from store.memory.engine.settings import MemorySettings
 from store.settings import Settings
 
-FIELDS = Settings.model_fields | MemorySettings.model_fields
+FIELDS = Settings.model_fields
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")

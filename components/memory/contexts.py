@@ -9,14 +9,8 @@ from components.shell import format
 from components.shell.page import tables
 from components.shell.session import presenter
 from store import MemedexError, Memory
-from store.memory.values import (
-    CHUNK_LENGTH,
-    CHUNK_OVERLAP,
-    KeptContext,
-    ReplayedEntry,
-    WhatIf,
-    memory_settings,
-)
+from store.memory.values import CHUNK_LENGTH, CHUNK_OVERLAP, KeptContext, ReplayedEntry, WhatIf
+from store.settings import settings
 
 _SHOWN = 200  # in the table
 _ROW = 36  # px
@@ -48,7 +42,7 @@ def show(memory: Memory) -> None:
 
 
 def _nothing() -> None:
-    days = memory_settings().keep_contexts
+    days = settings().keep_contexts
     st.info(
         f"No model or agent was given anything in the last {days:,} days."
         if days

@@ -24,7 +24,6 @@ from store.memory.values import (
     TRANSCRIPTS,
     Concern,
     MemoryFigures,
-    memory_settings,
 )
 from store.settings import settings
 
@@ -200,7 +199,7 @@ def models(memory: Memory) -> None:
                 "Kind", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
             )
             entries = memory.entries(kind)
-            names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))
+            names = dict.fromkeys((*_KNOWN, entries.kind.configured_model))
             names.pop(entries.model, None)
             name = (
                 st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""

@@ -117,15 +117,16 @@ def mcp(
     from store.mcp.tools import server
     from store.mcp.transports import serve_http, serve_stdio
     from store.memory.memory import has_memory
-    from store.memory.values import reviews_agents
 
     root = call.root
     if not has_library(root) and not has_memory(root):  # a mistyped --root must not make one
         raise UnknownRecord(f"there is no library in {root}; --root names another place")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    chosen = settings().memory_review
     access = Access(
         root, actor=call.actor or current_user(), open_reader=open_reader,
-        carry_out=LibraryRuntime.carry_out_for_agents, is_reviewed=reviews_agents(over_http=bool(http)),
+        carry_out=LibraryRuntime.carry_out_for_agents,
+        is_reviewed=chosen == "agents" if chosen else bool(http),
     )  # fmt: skip
     try:
         call.say(f"opened for {access.access_description}")

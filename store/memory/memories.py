@@ -11,6 +11,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from store.catalog.words import forms, question_words, words_in
+from store.embedding.protocol import OFFLINE_TEXT
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import (
     EntryHit,
@@ -72,6 +73,7 @@ KIND = MemoryKind(
     order="number DESC",
     written="unixepoch(timestamp)",
     metadata=_joined_tags,
+    default_model=OFFLINE_TEXT,
 )
 
 

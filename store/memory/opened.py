@@ -48,9 +48,9 @@ from store.memory.engine.database import ERASING, SUMMED, Places
 from store.memory.engine.entries import Entries, asked_vectors
 from store.memory.engine.erasing import erase_traces
 from store.memory.engine.inputs import InvalidInput
+from store.memory.engine.kind import DEFAULT, LOCAL
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.retrievals import take_in_lines
-from store.memory.engine.settings import DEFAULT, DEFAULTS, LOCAL, memory_settings
 from store.memory.kinds import Kinds, OpenedKinds
 from store.memory.memories import Memories
 from store.memory.story import lore, sessions
@@ -160,8 +160,8 @@ class MemoryMaintainer:
         A new default is given once: who goes back to the former one keeps that.
         """
         for entries in self._memory.usable:
-            default = DEFAULTS.get(entries.kind.name, LOCAL)
-            has_former = entries.model == LOCAL != default == memory_settings().embedder_of(entries.kind.name)
+            default = entries.kind.default_model
+            has_former = entries.model == LOCAL != default == entries.kind.configured_model
             with suppress(ModelUnavailable):
                 if has_former and entries.database.meta(DEFAULT) != default:
                     if reembedding.reembed(entries, self._memory._models(default), progress=progress):

@@ -37,9 +37,8 @@ from store.memory.engine.inputs import (
     nearest,
     offered,
 )
-from store.memory.engine.kind import Row, Where
+from store.memory.engine.kind import LOCAL, Row, Where
 from store.memory.engine.retrievals import KeptContext
-from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
 from store.memory.inspect.health import READ_AGAIN, Concern, Junk, JunkEntry, MemoryFigures
 from store.memory.inspect.neighbours import NEARLY, CoinMention, DuplicatePair, Mention, coins_in, coins_near
 from store.memory.inspect.probe import ASKED_NIGHTLY, ProbeCandidate, ProbeMessage
@@ -74,6 +73,6 @@ __all__ = [
     "ProbeMessage", "ReadMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters",
     "Section", "Stored", "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count",
     "checked_moment", "coins_in", "coins_near", "compared", "configured_model", "exchange", "has_memory",
-    "marked_page", "memory_key", "memory_settings", "nearest", "offered", "pages_of", "parse_world",
-    "reviews_agents", "salvage_damaged",
+    "marked_page", "memory_key", "nearest", "offered", "pages_of", "parse_world",
+    "salvage_damaged",
 ]  # fmt: skip

@@ -57,7 +57,10 @@ from store.memory.engine.inputs import (
     offered,
 )
 from store.memory.engine.kind import (
+    DEFAULT,
     GIVEN,
+    LOCAL,
+    MEASURED,
     NEXT_MODEL,
     TEXT,
     EntryScores,
@@ -69,8 +72,8 @@ from store.memory.engine.kind import (
     source,
 )
 from store.memory.engine.retrievals import Retrievals
-from store.memory.engine.settings import DEFAULT, LOCAL, MEASURED, memory_settings
 from store.permissions import Actor
+from store.settings import settings
 from store.vectors.matrices import VectorSnapshot
 
 log = logging.getLogger(__name__)
@@ -116,8 +119,8 @@ class Entries:
         self._retrievals = Retrievals(
             retrievals,
             kind=kind.name,
-            detail=memory_settings().retrieval_log,
-            days=memory_settings().keep_contexts,
+            detail=settings().retrieval_log,
+            days=settings().keep_contexts,
         )
         # One at most, by its model; the same for every actor.
         self._residents: dict[str, ResidentEntries] = {}
@@ -366,7 +369,7 @@ class Entries:
 
     def _choose_model(self, given: Embedder | None) -> None:
         """The configured model for a new kind, and for an empty one that has another by default."""
-        configured = memory_settings().embedder_of(self.kind.name)
+        configured = self.kind.configured_model
         if not self.model:
             self.database.set_meta("model", given.name if given else configured)
             self.database.set_meta(DEFAULT, configured)

@@ -26,6 +26,7 @@ from store.disk.sqlite import marks
 from store.embedding.embedding_cache import EmbeddingSource
 from store.embedding.protocol import (
     OFFLINE,
+    OFFLINE_TEXT,
     Embedder,
     Vector,
     are_unit,
@@ -36,7 +37,12 @@ from store.embedding.protocol import (
 )
 from store.memory.engine.inputs import InvalidInput
 from store.records import Facet
+from store.settings import settings
 from store.vectors.matrices import Matrices, Vectors, VectorSnapshot, load
+
+LOCAL = "sentence-transformers:all-MiniLM-L6-v2"  # 384 dimensions; other memories have it too
+MEASURED = (LOCAL, OFFLINE_TEXT)  # floors and thresholds were measured with these
+DEFAULT = "default"  # in `meta`: the default model that a kind was given, since nobody chose one
 
 Row = dict[str, Any]
 Value = str | int | float
@@ -85,11 +91,18 @@ class MemoryKind:
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     has_token_states: bool = False  # its first answers are ordered by late interaction
     keeps_models: bool = False  # one that came with another model's vector is not embedded unless asked for
+    default_model: str = LOCAL  # local for every kind, so that nothing uses the network
     least: float = 0.0  # score by words and meaning below which an entry answers no question
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
     check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
     upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)
+
+    @property
+    def configured_model(self) -> str:
+        """The model of this kind when it is created; from then on its file names its model."""
+        chosen = settings().document_embedder if self.name == "documents" else ""
+        return chosen or settings().memory_embedder or self.default_model
 
     @property
     def table(self) -> str:

@@ -28,7 +28,6 @@ from store.memory.engine import point_in_time
 from store.memory.engine.entries import Entries
 from store.memory.engine.kind import TEXT
 from store.memory.engine.retrievals import answers_about
-from store.memory.engine.settings import memory_settings
 from store.memory.inspect.neighbours import NEARLY, cosines_with_earlier
 from store.memory.kinds import LORE, MEMORIES
 from store.memory.opened import OpenedMemory
@@ -36,6 +35,7 @@ from store.memory.text.conflicts import compared, sentences
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
 from store.memory.text.tokens import SIZES
 from store.progress import Progress
+from store.settings import settings
 
 READ_AGAIN = "read the folder of worlds again"
 LONGEST = {"world_lore": 800, "documents": 1000}  # characters of a chunk, by the references
@@ -394,7 +394,7 @@ def _never_recalled(memory: OpenedMemory, entries: Entries, texts: Mapping[str, 
     """Find entries that no answer had since as many hits as entries were handed out, or say why not."""
     answers = answers_about(memory.places.retrievals, entries.kind.name)
     if not answers.handed_out:
-        if memory_settings().retrieval_log or memory_settings().keep_contexts:
+        if settings().retrieval_log or settings().keep_contexts:
             return "Never recalled is not counted yet: nothing was handed out so far."
         return (
             "Never recalled is not counted: neither MEMEDEX_RETRIEVAL_LOG nor MEMEDEX_KEEP_CONTEXTS is set."

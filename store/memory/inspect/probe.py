@@ -25,8 +25,7 @@ from store.llm.client import answer_pieces
 from store.memory.engine.entries import Entries
 from store.memory.engine.fusion import POOL, WEIGHT, EntryHit, best_with, diverse_order
 from store.memory.engine.inputs import checked_count, checked_text
-from store.memory.engine.kind import Row, Where
-from store.memory.engine.settings import MEASURED, memory_settings
+from store.memory.engine.kind import MEASURED, Row, Where
 from store.memory.kinds import LORE, MEMORIES, TRANSCRIPTS
 from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import sentences
@@ -360,7 +359,7 @@ def ask_nightly(memory: OpenedMemory, *, progress: Progress | None = None) -> in
 
     Where the model gives no questions, their own words are asked.
     """
-    if (chosen := memory_settings().recall_tests) == "none" or not memory.can_write:
+    if (chosen := settings().recall_tests) == "none" or not memory.can_write:
         return 0
     progress, asked = progress or Progress(), 0
     for kind in ASKED_NIGHTLY:

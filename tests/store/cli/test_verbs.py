@@ -128,9 +128,10 @@ def test_an_installed_command_completes_verbs_and_options(typed: str, offered: l
 
 @pytest.mark.parametrize("verb", ["list", "index", "run"])
 def test_a_setting_that_means_nothing_is_named_in_one_sentence(run: Run, verb: str) -> None:
-    done = run(verb, MEMEDEX_CHROMA_URL="localhost:8000", MEMEDEX_SEARCH="disk")
+    done = run(verb, MEMEDEX_CHROMA_URL="localhost:8000", MEMEDEX_SEARCH="disk", MEMEDEX_KEEP_CONTEXTS="x")
     assert (done.returncode, done.stdout) == (2, "")
-    url, search = done.stderr.split("; ")
+    url, search, kept = done.stderr.split("; ")
     assert url.startswith("MEMEDEX_CHROMA_URL is 'localhost:8000': ")
     assert search.startswith("MEMEDEX_SEARCH is 'disk': ")
-    assert len(search.splitlines()) == 1
+    assert kept.startswith("MEMEDEX_KEEP_CONTEXTS is 'x': ")
+    assert len(kept.splitlines()) == 1

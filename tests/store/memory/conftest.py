@@ -7,6 +7,7 @@ import pytest
 
 from store.chroma.follower import ChromaFollower
 from store.memory.memory import Memory
+from store.settings import settings
 from tests.store.memory.bags import Bags
 
 
@@ -30,6 +31,13 @@ def _without_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """Do not update Chroma in other tests: opening it takes longer than the rest of the test."""
     if "chroma" not in request.fixturenames:
         monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_one_test() -> Iterator[None]:
+    """Read the settings again in the next test: they are kept for the process."""
+    yield
+    settings.cache_clear()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from store.memory.engine.reembedding import reembed
-from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
+from store.settings import settings
 from tests.store.memory.bags import Bags
 from tests.store.memory.traces import traces
 
@@ -22,7 +22,7 @@ def test_a_deleted_session_is_in_no_log_of_any_process(
     reopen: Callable[[], Memory], bags: Bags, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMEDEX_RETRIEVAL_LOG", "texts")
-    memory_settings.cache_clear()
+    settings.cache_clear()
     try:
         memory = reopen()
         root = memory.places.root
@@ -41,7 +41,7 @@ def test_a_deleted_session_is_in_no_log_of_any_process(
         memory.close()
         assert traces(root, WORDS, vectors) == {}, "and after closing"
     finally:
-        memory_settings.cache_clear()
+        settings.cache_clear()
 
 
 class Dense(Bags):

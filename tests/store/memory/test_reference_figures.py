@@ -7,15 +7,16 @@ import pytest
 
 from store.embedding.protocol import OFFLINE_TEXT
 from store.memory import context, memories
-from store.memory.documents import documents
+from store.memory.documents import documents, schema
 from store.memory.documents.chunking import LONGEST, OVERLAP, SEPARATORS
-from store.memory.engine.settings import LOCAL, MemorySettings
+from store.memory.engine.kind import LOCAL
 from store.memory.story import lore
 from store.memory.story import sessions as session_memory
 from store.memory.story.lore import CHUNK as LORE_CHUNK
 from store.memory.story.sessions import exchange, memory_key
 from store.memory.text import extraction
 from store.memory.text.tokens import NAME, SIZES
+from store.settings import settings
 
 
 def defaults(verb: object) -> dict[str, Any]:
@@ -64,8 +65,12 @@ def test_figure(is_here: object, is_there: object) -> None:
     assert is_here == is_there
 
 
-def test_documents_use_the_configured_model_and_other_kinds_their_own() -> None:
-    ada = MemorySettings(document_embedder="litellm:text-embedding-ada-002")
-    assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
-    assert ada.embedder_of("world_lore") == MemorySettings().embedder_of("documents") == LOCAL
-    assert ada.embedder_of("memories") == OFFLINE_TEXT
+def test_documents_use_the_configured_model_and_other_kinds_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = schema.KIND.configured_model
+    monkeypatch.setenv("MEMEDEX_DOCUMENT_EMBEDDER", "litellm:text-embedding-ada-002")
+    settings.cache_clear()
+    assert schema.KIND.configured_model == "litellm:text-embedding-ada-002"
+    assert lore.KIND.configured_model == usual == LOCAL
+    assert memories.KIND.configured_model == OFFLINE_TEXT

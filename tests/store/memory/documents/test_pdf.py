@@ -13,7 +13,6 @@ from PIL import Image
 from store.errors import BadSource
 from store.memory.documents.headings import typeset_headings
 from store.memory.documents.pdf import marks, page_picture, read
-from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.store.language_model_server import ADA, running
@@ -316,7 +315,6 @@ def test_papers_can_be_embedded_with_ada_002_through_litellm(
         monkeypatch.setenv("MEMEDEX_EMBEDDING_API_BASE", endpoint.address)
         monkeypatch.setenv("MEMEDEX_DOCUMENT_EMBEDDER", f"litellm:{ADA}")
         settings.cache_clear()
-        memory_settings.cache_clear()
         try:
             with Memory.open(tmp_path / "ada") as memory:
                 memory.documents.import_document(
@@ -333,11 +331,10 @@ def test_papers_can_be_embedded_with_ada_002_through_litellm(
                 assert memory.documents.search("how long?")[0]["metadata"]["protocol"] == "aave"
                 assert {request["model"] for request in endpoint.requests} == {ADA}
             monkeypatch.delenv("MEMEDEX_DOCUMENT_EMBEDDER")
-            memory_settings.cache_clear()
+            settings.cache_clear()
             with Memory.open(tmp_path / "ada") as memory:
                 assert memory.status().models["documents"] == f"litellm:{ADA}", (
                     "what is there keeps its model"
                 )
         finally:
             settings.cache_clear()
-            memory_settings.cache_clear()

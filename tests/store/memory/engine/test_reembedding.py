@@ -10,9 +10,8 @@ import pytest
 from store.embedding.protocol import OFFLINE_TEXT
 from store.errors import NotWritten
 from store.memory import doctor
-from store.memory.engine.kind import source
+from store.memory.engine.kind import DEFAULT, LOCAL, source
 from store.memory.engine.reembedding import embed_new, is_outdated, reembed
-from store.memory.engine.settings import DEFAULT, LOCAL
 from store.memory.memory import Memory
 from store.memory.story.lore import World
 from store.progress import Progress

@@ -11,8 +11,8 @@ import pytest
 
 from store.errors import CatalogDamaged
 from store.memory.engine.retrievals import kept_contexts
-from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
+from store.settings import settings
 from tests.store.memory.traces import traces
 
 
@@ -24,7 +24,7 @@ def logging_memory(
 
     def open_with(detail: str) -> Memory:
         monkeypatch.setenv("MEMEDEX_RETRIEVAL_LOG", detail)
-        memory_settings.cache_clear()
+        settings.cache_clear()
         memory = reopen()
         memory.session_memory.add_memory("elf_s1", "1", "quicksilver words")
         memory.session_memory.add_memory("orc_s1", "1", "plain words")
@@ -32,7 +32,7 @@ def logging_memory(
         return memory
 
     yield open_with
-    memory_settings.cache_clear()
+    settings.cache_clear()
 
 
 def lines(memory: Memory) -> list[dict[str, Any]]:

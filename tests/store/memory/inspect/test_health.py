@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.settings import memory_settings
 from store.memory.inspect.health import concerns, figures, junk
 from store.memory.memory import Memory
 from store.memory.story.lore import World
+from store.settings import settings
 from tests.store.memory.conftest import Clock
 from tests.store.memory.inspect.city import add_world_and_session
 
@@ -165,7 +165,7 @@ def test_never_recalled_counts_once_as_many_hits_were_handed_out_as_there_are_en
     reopen: Callable[[], Memory], clock: Clock, monkeypatch: pytest.MonkeyPatch, setting: tuple[str, str]
 ) -> None:
     monkeypatch.setenv(f"MEMEDEX_{setting[0]}", setting[1])
-    memory_settings.cache_clear()
+    settings.cache_clear()
     memory = reopen()
     remembered(memory, "Frogs like rain", "Ledgers balance daily", "Kettles whistle")
     pinned = remembered(memory, "Owls hoot")
@@ -185,7 +185,7 @@ def test_never_recalled_counts_once_as_many_hits_were_handed_out_as_there_are_en
         "Kettles whistle": ["never recalled"],
     }
     assert junk(memory).worst[0].reasons[0].words == "Was in no answer, of 5 since 2026-01-31."
-    memory_settings.cache_clear()
+    settings.cache_clear()
 
 
 def test_only_the_ten_worst_are_named(memory: Memory) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from store.errors import ModelUnavailable
-from store.memory.engine.settings import memory_settings
 from store.memory.inspect.probe import ProbeCandidate, probe, recall_test
 from store.memory.memory import Memory
 from store.settings import settings
@@ -124,9 +123,10 @@ def test_each_world_is_asked_by_itself(memory: Memory) -> None:
 
 def test_a_recall_test_is_in_no_log(reopen: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEDEX_RETRIEVAL_LOG", "ids")
-    memory_settings.cache_clear()
+    settings.cache_clear()
     memory = reopen()
-    memory_settings.cache_clear()
+    monkeypatch.delenv("MEMEDEX_RETRIEVAL_LOG")
+    settings.cache_clear()
     memory.memories.store_memory("Frogs like rain")
     assert recall_test(memory).asked == 1
     assert not memory.places.retrievals.exists()
@@ -170,7 +170,6 @@ def test_the_configured_model_writes_the_questions_of_a_night(
             "MEMEDEX_CAPTION_API_BASE": server.address, "OPENAI_API_KEY": "sk-test",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
-        memory_settings.cache_clear()
         settings.cache_clear()
         streamed = says("1. Why do toads love storms?\n2) What whistles?\n9. Nothing?")
         streamed.streamed = True
@@ -193,5 +192,4 @@ def test_the_configured_model_writes_the_questions_of_a_night(
         assert found.unfound == {}
         assert found.model == ""
         assert "did not accept the key" in found.note
-    memory_settings.cache_clear()
     settings.cache_clear()

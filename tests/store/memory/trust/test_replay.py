@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from store.memory.engine.inputs import InvalidInput
-from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.memory.trust import replay
 from store.memory.trust.replay import WhatIf
+from store.settings import settings
 from tests.store.memory.conftest import Clock
 from tests.store.memory.engine.test_versions import by_agent
 from tests.store.memory.traces import traces
@@ -19,9 +19,9 @@ from tests.store.memory.traces import traces
 @pytest.fixture
 def keeping(reopen: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     monkeypatch.setenv("MEMEDEX_KEEP_CONTEXTS", "30")
-    memory_settings.cache_clear()
+    settings.cache_clear()
     yield reopen()
-    memory_settings.cache_clear()
+    settings.cache_clear()
 
 
 def whats(memory: Memory, **asked: object) -> list[tuple[str, str]]:
