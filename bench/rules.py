@@ -9,6 +9,7 @@ import argparse
 import sqlite3
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,6 +36,7 @@ _ASKED = 300
 _BEARS = (0.01, 0.02, 0.05, 0.1)
 _COPIES, _PENDING, _DECIDED = 0.2, 0.7, 0.05  # of all coins
 _MARK = "rules were prepared"
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def prepare(root: Path, size: int) -> None:
@@ -186,9 +188,17 @@ class Boosted:
         return np.hstack([rows[:, :picture].toarray(), seen, holds, np.array(numbers)])
 
 
+def _alien(word: str) -> str:
+    """The word; one of a theme is spelt so that its pieces do not say which, as the stream's own would."""
+    place, _, letters = word.partition(" ")
+    spelt = zlib.crc32(letters.encode()).to_bytes(4).hex().translate(_LETTERS)
+    return f"{place} {spelt}" if letters[0] == "t" else word
+
+
 def promises(count: int, *, splits: int, seed: int) -> None:
     """Cut a made stream at so many times: what was promised then, and what the next decisions were."""
     made = stream.made(count, seed=seed)
+    made = replace(made, coins=[replace(coin, words=tuple(map(_alien, coin.words))) for coin in made.coins])
     step = count // (splits + 5)
     unlike = dict.fromkeys(_BEARS, 0)
     print_head("", *(f"{100 * bears:g} %" for bears in _BEARS))

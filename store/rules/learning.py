@@ -9,9 +9,10 @@
 Nothing here reads a library.
 """
 
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -33,6 +34,11 @@ FEWEST = 20  # of each outcome
 UNLIKE = 0.65  # how well what waits is told from what was decided, above which nothing is promised
 _PARTS = 4  # of these, each scored by a learner of what came before it
 _WORDS = 1 << 13  # columns that words share
+_PIECES = 1 << 13  # … and pieces of names and tickers
+_PIECE = 4  # letters of one; a name's beginning and end count as letters
+_SPELT = 4.0  # how much the pieces of a coin count together beside its words together
+_NAMES = ("name", "ticker")  # which are made of others: "babydoge", "dogwifhat" …
+_DIGITS = re.compile(r"\d+")  # … and numbered
 _PICTURE = 64  # directions of the pictures' vectors in which they differ most
 _LOOKS = 2.0  # how much they count beside a word; more is learned by heart from a few hundred decisions
 _COLUMNS = 64  # numbers of sidecars, the most frequent …
@@ -61,7 +67,11 @@ class Signal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Logistic regression, learned once; its columns are picture, words, holds and numbers, in that order."""
+    """Logistic regression, learned once; its columns are picture, words, holds, numbers and pieces of names.
+
+    Pieces are letters in a row, of a name as a whole word and of a longer one alike (Bojanowski et al. 2017,
+    arXiv 1607.04606).
+    """
 
     directions: Floats  # (vector, picture): of the pictures' vectors
     middle: Floats  # (vector,)
@@ -113,9 +123,14 @@ class Learner:
         """Each signal that the coin has, with its columns."""
         picture = self.directions.shape[1]
         yield "picture", list(range(picture))
-        for word in dict.fromkeys(coin.words):
-            yield word, [picture + _place(word)]
-        start = picture + _WORDS
+        after_words = picture + _WORDS
+        spelt = after_words + len(self.holds) + len(self.columns) * (_STEPS + 1)
+        said = set[int]()
+        for word in dict.fromkeys(coin.words):  # a piece counts for the first word that has it
+            pieces = _pieces([word]) - said
+            said |= pieces
+            yield word, [picture + _place(word), *(spelt + piece for piece in pieces)]
+        start = after_words
         for at, name in enumerate(self.holds):
             if coin.holds and name in coin.holds:
                 yield name, [start + at]
@@ -136,6 +151,7 @@ class Learner:
         after_words = picture + _WORDS
         of_hold = {name: after_words + at for at, name in enumerate(self.holds)}
         after_holds = after_words + len(self.holds)
+        after_columns = after_holds + len(self.columns) * (_STEPS + 1)
         of_column = {name: at for at, name in enumerate(self.columns)}
         for coin, look in zip(coins, looks.tolist(), strict=True):
             indices += range(picture)
@@ -143,6 +159,9 @@ class Learner:
             words = {_place(word) for word in coin.words}
             indices += [picture + place for place in words]
             values += [1 / sqrt(len(words))] * len(words) if words else []
+            pieces = _pieces(coin.words)
+            indices += [after_columns + piece for piece in pieces]
+            values += [_SPELT / sqrt(len(pieces))] * len(pieces) if pieces else []
             for name, value in (coin.holds or {}).items():
                 if name in of_hold:
                     indices.append(of_hold[name])
@@ -155,8 +174,7 @@ class Learner:
                     indices += [first + step, first + _STEPS]
                     values += [1.0, 1.0]  # its range, and that it is known
             starts.append(len(indices))
-        width = after_holds + len(self.columns) * (_STEPS + 1)
-        return csr_matrix((values, indices, starts), shape=(len(coins), width))
+        return csr_matrix((values, indices, starts), shape=(len(coins), after_columns + _PIECES))
 
     def as_bytes(self) -> bytes:
         """The learner, to be stored."""
@@ -172,9 +190,12 @@ class Learner:
     def from_bytes(cls, content: bytes) -> Self:
         """The learner that `as_bytes` stored. Raises ValueError if it is none."""
         with np.load(BytesIO(content), allow_pickle=False) as kept:
+            holds, columns = tuple(kept["holds"].tolist()), tuple(kept["columns"].tolist())
+            width = kept["directions"].shape[1] + _WORDS + len(holds) + len(columns) * (_STEPS + 1) + _PIECES
+            lacks = max(0, width - len(kept["weights"]))  # it learned before pieces were looked at
+            weights, usual = (np.pad(kept[name], (0, lacks)) for name in ("weights", "usual"))
             return cls(
-                kept["directions"], kept["middle"], tuple(kept["holds"].tolist()),
-                tuple(kept["columns"].tolist()), kept["edges"], kept["weights"], kept["usual"],
+                kept["directions"], kept["middle"], holds, columns, kept["edges"], weights, usual,
                 float(kept["offset"]),
             )  # fmt: skip
 
@@ -198,6 +219,18 @@ def _log(value: float) -> float:
 
 def _place(word: str) -> int:
     return zlib.crc32(word.encode(errors="replace")) % _WORDS
+
+
+def _pieces(words: Iterable[str]) -> set[int]:
+    """The columns, from 0, of the pieces of the names among these words."""
+    found = set[int]()
+    for word in words:
+        place, _, letters = word.partition(" ")
+        if place in _NAMES and (plain := _DIGITS.sub("", letters)):
+            whole = f"<{plain}>"
+            pieces = (whole[at : at + _PIECE] for at in range(len(whole) - _PIECE + 1))
+            found |= {zlib.crc32(piece.encode(errors="replace")) % _PIECES for piece in pieces}
+    return found
 
 
 Scored = Sequence[tuple[float, bool]]  # how likely each was said to be approved, and whether it was

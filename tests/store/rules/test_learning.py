@@ -1,10 +1,21 @@
 """A learner takes a score apart, scores decisions in time, and a promise comes from such scores alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from store.rules import learning
-from store.rules.learning import UNLIKE, Coin, Learner, Promise, in_time, missing, told_apart, wilson
+from store.rules.learning import (
+    UNLIKE,
+    Coin,
+    Learner,
+    Promise,
+    in_time,
+    missing,
+    told_apart,
+    wilson,
+)
 
 NOTHING = np.zeros((200, 1), np.float32)
 APPROVED = np.arange(200) % 2 == 0
@@ -24,6 +35,34 @@ def test_a_learner_tells_apart_what_people_told_apart() -> None:
     moon, scam = learner.scores([Coin(("name moon",)), Coin(("name scam",))], NOTHING[:2])
     assert moon > 0.7
     assert scam < 0.3
+
+
+def test_a_name_is_read_by_its_pieces_but_not_by_its_number() -> None:
+    coins = [
+        Coin(("name babydoge" if yes else "name rugpull", f"name {at}")) for at, yes in enumerate(APPROVED)
+    ]
+    learner = Learner.of(coins, NOTHING, APPROVED)
+    asked = [
+        Coin(("name dogezilla",)),
+        Coin(("ticker rugs",)),
+        Coin(("name wif 100",)),
+        Coin(("name wif 101",)),
+    ]
+    doge, rugs, one, other = learner.scores(asked, NOTHING[:4])
+    assert doge > 0.6
+    assert rugs < 0.4
+    assert one == other
+    (doge_signal, *_) = learner.signals(asked[0], NOTHING[0])
+    assert (doge_signal.name, doge_signal.weight > 0) == ("name dogezilla", True)
+
+
+def test_what_learned_before_pieces_were_read_is_still_understood() -> None:
+    learner = Learner.of(COINS, NOTHING, APPROVED)
+    pieces = len(learner.weights) - learning._PIECES
+    learner.weights[pieces:] = 0
+    earlier = replace(learner, weights=learner.weights[:pieces], usual=learner.usual[:pieces])
+    again = Learner.from_bytes(earlier.as_bytes())
+    assert again.scores(COINS, NOTHING).tolist() == learner.scores(COINS, NOTHING).tolist()
 
 
 def test_the_weightiest_signals_come_first_with_what_they_speak_for() -> None:
