@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.review import rules
 from components.shell import format
-from components.shell.page import forms, places
+from components.shell.page import forms, live, places
 from components.shell.page.forms import Button
 from components.shell.session import presenter, safe_mode
 from store import Library, MemedexError
@@ -31,10 +31,11 @@ def show(library: Library) -> None:
     draft = _draft(library, saved) if library.can_write else saved
     if draft is None:
         return
+    live.follow_badges(library)
     standing = copilot.standing(library, draft)
     st.markdown(f"#### {format.plain(standing.sentence, limit=300)}")
     _learned(standing)
-    if standing.missing:
+    if standing.missing or (standing.promise and standing.promise.threshold is None):
         st.page_link(**places.SAMPLE, label="Decide a random sample")
     found = rules.previewed(library, draft)
     if library.can_write:
@@ -102,11 +103,11 @@ def _learned(standing: copilot.Standing) -> None:
             st.caption("It is learning; the page shows it when it is done.")
         return
     version = standing.version
+    again = "It learns again as you decide, and keeps its versions."
+    if standing.is_behind:
+        again = "It is learning again from what was decided since; the page shows it when it is done."
     decisions = format.counted(version.decisions, "decision")
-    st.caption(
-        f"Version {version.version} learned from {decisions}, {format.ago(version.at)}. "
-        "It learns again as you decide, and keeps its versions."
-    )
+    st.caption(f"Version {version.version} learned from {decisions}, {format.ago(version.at)}. {again}")
     if standing.obstacle:
         why = format.plain(standing.obstacle, limit=300)
         st.caption(f":material/visibility: Only shown yet: {why}.")

@@ -30,6 +30,7 @@ class Advice:
 
     score: float
     at: float  # UNIX seconds
+    version: int  # that said so
 
     @property
     def is_good(self) -> bool:
@@ -122,7 +123,8 @@ def store(
 def of(db: sqlite3.Connection, addresses: Collection[str]) -> dict[str, Advice]:
     """What was said of each of these coins, by their addresses."""
     rows = db.execute(
-        "SELECT a.address, a.score, a.at FROM json_each(?) one CROSS JOIN advice a ON a.address = one.value",
+        "SELECT a.address, a.score, a.at, a.version "
+        "FROM json_each(?) one CROSS JOIN advice a ON a.address = one.value",
         [json.dumps([*addresses])],
     )
-    return {row["address"]: Advice(row["score"], row["at"]) for row in rows}
+    return {row["address"]: Advice(row["score"], row["at"], row["version"]) for row in rows}

@@ -79,6 +79,7 @@ class Standing:
     agreed: int  # of …
     compared: int  # … decisions that people made without being told
     obstacle: str  # why it may only be shown; "" if it may act
+    is_behind: bool = False  # whether enough was decided, or came, since it learned for it to learn again
 
     @property
     def sentence(self) -> str:
@@ -89,9 +90,9 @@ class Standing:
             return f"Promises nothing yet: {self.missing}."
         bears, decisions = f"{100 * self.promise.bears:.3g} % wrong", f"{self.promise.decisions:,} decisions"
         if self.promise.threshold is None:
-            return (
-                f"Settles nothing at no more than {bears}, on your last {decisions}: bear more, or decide on."
-            )
+            more = learning.lacking(self.version.scored, self.promise.bears, self.version.waiting)
+            helps = f"decide some {more:,} more of a random sample, or bear more" if more else "bear more"
+            return f"Settles nothing at no more than {bears}, on your last {decisions}: {helps}."
         low, high = self.promise.interval
         return (
             f"Settles {100 * self.promise.share:.0f} % ({100 * low:.0f} to {100 * high:.0f} %) of what waits "
@@ -158,6 +159,7 @@ def learn(reader: Reader, rule: Rule | None = None, *, progress: Progress | None
         number = before.version + 1 if before else 1
         made = Version(number, time.time(), len(decided), newest, model, tuple(scored), waits, apart)
         advice.store_version(db, made, learner.as_bytes())
+        next_derived(db)
     return made
 
 
@@ -268,13 +270,17 @@ def _is_due(reader: Reader, version: Version | None, rule: Rule) -> bool:
         model = reader.picture_index().embedder.fingerprint
     except ModelUnavailable:
         model = ""
-    enough = max(_NEW, _NEW_SHARE * version.decisions)
+    enough = max(_NEW, _NEW_SHARE * 2 * len(version.scored))  # of those that count, a half is scored
     with reader.catalog.reading() as db:
         changed = advice.decided_after(db, version.newest)
     if model == version.model and changed < enough:
         return False
     decided = past.decided(reader, since=0, most=LEARNED)
-    return model != version.model or sum(one.event > version.newest for one in decided) >= enough
+    news = sum(
+        is_alone and one.event > version.newest
+        for one, is_alone in zip(decided, _alone(decided), strict=True)
+    )
+    return model != version.model or news >= enough
 
 
 def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standing:
@@ -303,7 +309,10 @@ def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standin
     if version.apart > learning.UNLIKE:
         count = min(learning.LATEST, promise.decisions)
         lacks = f"what waits is unlike what was decided; decide up to {count:,} more of a random sample"
-    return Standing(version, lacks, promise, waiting, until, agreed, len(cases), obstacle)
+    is_behind = _is_due(reader, version, rule) and not _missing(
+        past.decided(reader, since=0, most=LEARNED), rule.bears / 100
+    )
+    return Standing(version, lacks, promise, waiting, until, agreed, len(cases), obstacle, is_behind)
 
 
 def least_sure(reader: Reader, addresses: Sequence[str]) -> list[str]:

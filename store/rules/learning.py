@@ -395,6 +395,19 @@ def wilson(count: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def lacking(scored: Scored, bears: float, waiting: int) -> int | None:
+    """Of how many more decisions like these some would be settled, about; None: more of them do not help.
+
+    As if as many again had been scored alike: more decisions leave less to chance. Half of them is scored.
+    """
+    for times in (1.5, 2, 3, 5):
+        count = ceil(times * len(scored))
+        more = (tuple(scored) * 5)[:count]
+        if scored and Promise.of(more, bears, waiting).threshold is not None:
+            return 2 * (count - len(scored))
+    return None
+
+
 def missing(approved: int, rejected: int, bears: float) -> str:
     """How many decisions are missing before anything can be promised; "" if there are enough.
 

@@ -81,7 +81,10 @@ def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -
 
 
 def _judged(reader: Reader, rule: Rule, chosen: Collection[str]) -> list[Match]:
-    """What the co-pilot settles of these coins by the promise that is the rule's, without blind ones."""
+    """What the co-pilot settles of these coins by the promise that is the rule's, without blind ones.
+
+    A promise is about the scores of its own version: coins wait until that has looked at them.
+    """
     with reader.catalog.one_moment() as db:
         version = advice.latest(db)
         said = advice.of(db, chosen) if version else {}
@@ -89,9 +92,10 @@ def _judged(reader: Reader, rule: Rule, chosen: Collection[str]) -> list[Match]:
         return []
     promised = rule.promised(version)
     return [
-        Match(address, do="approve" if said[address].is_good else "reject", sure=said[address].sure)
+        Match(address, do="approve" if one.is_good else "reject", sure=one.sure)
         for address in chosen
-        if address in said and promised.settles(said[address].score) and not advice.is_blind(address)
+        if (one := said.get(address)) and one.version == version.version
+        if promised.settles(one.score) and not advice.is_blind(address)
     ]
 
 

@@ -27,7 +27,7 @@ from tests.waiting import eventually
 
 IS_LONG = LENGTH >= 1
 COINS = 5_000 if IS_LONG else 200
-FIRST, TAUGHT, WATCHED = 60, 300, 150  # coins decided by keys before what follows
+FIRST, TAUGHT, WATCHED, MORE = 60, 300, 150, 100  # coins decided by keys before what follows
 FAMILIES = 5 if IS_LONG else 1
 BEARS = 10  # % of what the co-pilot settles
 RULES = {
@@ -60,10 +60,11 @@ class Person:
             return library.count(Filter(tier="pending"))
 
     def has_advice(self) -> bool:
-        """Whether the co-pilot advises on all that waits."""
+        """Whether the co-pilot's latest version advises on all that waits."""
         with self.server.stored() as library, library.catalog.reading() as db:
             pending = "SELECT address FROM records WHERE tier = 'pending'"
-            left = db.execute(f"{pending} EXCEPT SELECT address FROM advice").fetchone()
+            said = "SELECT address FROM advice WHERE version = (SELECT max(version) FROM copilots)"
+            left = db.execute(f"{pending} EXCEPT {said}").fetchone()
         return left is None
 
     def visit(self, path: str, title: str) -> None:
@@ -219,11 +220,23 @@ def ask_the_copilot(person: Person, serve: Serve) -> dict[str, str]:
     person.decide(WATCHED, sample=True)
     person.server.kill()
     person.server = serve(person.root, later=A_WEEK)
-    person.visit("review?view=Co-pilot", "Review")
+    see_what_it_promises(person)
+    more, here = person.page.get_by_role("link", name="Decide a random sample"), person.waiting()
+    while more.count() and person.waiting() > here / 2:  # it asks for it
+        person.decide(MORE, sample=True)
+        see_what_it_promises(person)
     person.page.get_by_text("One click", exact=True).click()
     person.press_button("Save")
     before, after = person.run("Decide")
     return {one: tier for one, tier in after.items() if tier != before[one]}
+
+
+def see_what_it_promises(person: Person) -> None:
+    """Open its page, and wait until it has learned from all that was decided."""
+    person.visit("review?view=Co-pilot", "Review")
+    expect(person.page.get_by_text("It is learning again")).to_be_hidden(timeout=600_000)
+    assert eventually(person.has_advice, within=600)
+    person.visit("review?view=Co-pilot", "Review")
 
 
 def memedex(*arguments: str, root: Path) -> None:

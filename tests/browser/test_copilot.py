@@ -76,6 +76,11 @@ def test_in_its_first_week_it_watches_and_says_nothing_next_to_coins(
     expect(page.get_by_text("the co-pilot can only be shown: it watches beside you")).to_be_visible()
     assert level(server) == "shown"
 
+    expect(page.get_by_text("Version 1 learned from 60 decisions")).to_be_visible()
+    for number in (*WATCHED, *BLIND):
+        server.decide("reject" if number % 2 else "approve", address(number))
+    expect(page.get_by_text("Version 2 learned from 80 decisions")).to_be_visible()
+
     wait_until_idle(page)
     page.get_by_text("Shown", exact=True).click()
     bears = page.get_by_role("spinbutton", name="Errors to bear, %")

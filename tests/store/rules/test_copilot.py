@@ -141,6 +141,27 @@ def test_it_learns_again_after_enough_decisions_and_keeps_versions(learned: Libr
         assert advice.learner(db, 1)
 
 
+def test_what_was_decided_together_does_not_make_it_learn_again(learned: Library) -> None:
+    learned.reject([address(number) for number in range(101, 121, 2)], actor="ann")
+    learned.approve([address(number) for number in range(100, 120, 2)], actor="ann")
+    learned.add([taught(number) for number in range(300, 320)])  # as many wait as before
+    looked(learned)
+    assert not copilot.standing(learned, judge()).is_behind
+    decide(learned, range(120, 140))
+    assert copilot.standing(learned, judge()).is_behind
+    copilot.keep_up(learned, progress=Progress())
+    assert not copilot.standing(learned, judge()).is_behind
+
+
+def test_it_settles_nothing_by_what_an_earlier_version_said(learned: Library) -> None:
+    assert matching.found(learned, judge())
+    version = copilot.learn(learned, judge())
+    assert matching.found(learned, judge()) == []
+    assert version
+    copilot.advise(learned, version)
+    assert matching.found(learned, judge())
+
+
 def test_the_workers_of_a_dashboard_learn_and_advise(
     library: LibraryRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

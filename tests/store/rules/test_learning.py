@@ -12,6 +12,7 @@ from store.rules.learning import (
     Learner,
     Promise,
     in_time,
+    lacking,
     missing,
     told_apart,
     wilson,
@@ -185,6 +186,14 @@ def test_other_coins_are_told_apart_only_if_they_are_unlike() -> None:
     assert told_apart(COINS[:100], COINS[100:], NOTHING) <= UNLIKE
     assert told_apart(COINS[:100], [Coin(("name cat",))] * 100, NOTHING) > 0.9
     assert told_apart(COINS[:100], [Coin(("name cat",))] * 19, NOTHING) == 0.5, "too few to tell"
+
+
+def test_it_says_of_how_many_more_decisions_something_would_be_settled() -> None:
+    few = certain(*[False] * 40)
+    assert Promise.of(few, 0.02).threshold is None
+    assert lacking(few, 0.02, 0) == 40, "with 60 in place of 40 that are scored, a half of all"
+    assert lacking([(0.9, True), (0.9, False)] * 40, 0.02, 0) is None, "it knows nothing"
+    assert lacking([], 0.02, 0) is None
 
 
 def test_what_is_missing_is_counted() -> None:
