@@ -15,22 +15,6 @@ pytestmark = pytest.mark.usefixtures("root")
 DOGS = ("rules", "add", "Dogs", "--do", "reject", "--when", "tag:dog", "--reason", "dogs")
 
 
-def test_a_run_decides_and_is_undone_by_one_undo(run: Run, tmp_path: Path) -> None:
-    run(*DOGS)
-    shown = run("rules", "run", "Dogs")
-    assert shown.returncode == 1
-    assert "is only shown; set its level" in shown.stderr
-    run(*DOGS, "--level", "one click", "--promise", "0")
-    assert run("rules", "run", "Dogs").returncode == 0
-    with open_reader(tmp_path / "res") as reader:
-        assert reader.get(PENDING).tier == "trash"
-    assert run("undo").returncode == 0
-    with open_reader(tmp_path / "res") as reader:
-        assert reader.get(PENDING).tier == "pending"
-    assert run("rules", "run", "Dogs").returncode == 0
-    assert "means no coin now" in run("rules", "run", "Dogs").stderr
-
-
 def test_a_preview_says_what_the_kept_coins_would_get(run: Run, tmp_path: Path) -> None:
     with open_library(tmp_path / "res") as library:
         library.add(
