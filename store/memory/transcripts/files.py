@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import TextIOWrapper
-from itertools import islice
+from itertools import chain, islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path, PureWindowsPath
 from shutil import copyfileobj
@@ -55,6 +55,7 @@ _AGENTS = "subagents"  # and the folder that they may be in
 
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
 _UNPACKED = 4_000_000_000  # bytes of an archive
+_DAMAGE = (OSError, BadZipFile, NotImplementedError, RuntimeError, zlib.error)  # what reading one raises
 _TOO_LARGE = f"the archive unpacks to more than {_UNPACKED // 10**9} GB; import this file by itself"
 _SAMPLE = 100  # records, of which one has to tell what the file is
 _READ = 1 << 20  # bytes
@@ -162,22 +163,22 @@ def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
     with TemporaryDirectory(prefix="memedex-") as folder:
         root = Path(folder) / "0"  # a number is no session's name
         try:
-            too_large = [Refusal(f"{path.name}/{name}", _TOO_LARGE) for name in _unpack(path, root)]
-        except (OSError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
+            left_out = [*_unpack(path, root)]
+        except _DAMAGE as error:
             if not only_known:
                 yield Refusal(str(path), f"cannot be read: {error}")
             return
         if (root / MESSAGES).exists():
             root = root.rename(Path(folder) / path.stem)
-        for session in (*too_large, *_below(root)) if root.exists() else too_large:
+        for session in chain(left_out, _below(root) if root.exists() else ()):
             is_empty = False
             yield session
     if is_empty and not only_known:
         yield Refusal(str(path), "no conversation of a known program is in it")
 
 
-def _unpack(path: Path, root: Path, *, is_inner: bool = False) -> Iterator[str]:
-    """Write the files of an archive that may hold sessions to a folder; the names of those too large."""
+def _unpack(path: Path, root: Path, *, is_inner: bool = False) -> Iterator[Refusal]:
+    """Write the files of an archive that may hold sessions to a folder; those that cannot be are refused."""
     left = _UNPACKED
     with open_regular(path) as whole, ZipFile(whole) as archive:
         for entry, name in encodings.named(archive.infolist()):
@@ -187,16 +188,19 @@ def _unpack(path: Path, root: Path, *, is_inner: bool = False) -> Iterator[str]:
             if kind not in (*_KINDS, *(() if is_inner else (".zip",))) or entry.is_dir():
                 continue
             left -= entry.file_size
-            if left < 0:
-                yield name
-                continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(entry) as packed, place.open("wb") as file:
-                copyfileobj(packed, file)
-            if kind == ".zip":
-                inner = place.rename(place.with_suffix(".packed"))
-                yield from _unpack(inner, place.with_suffix(""), is_inner=True)
-                inner.unlink()
+            try:
+                if left < 0:
+                    raise BadZipFile(_TOO_LARGE)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(entry) as packed, place.open("wb") as file:
+                    copyfileobj(packed, file)
+                if kind == ".zip":
+                    inner = place.rename(place.with_suffix(".packed"))
+                    yield from _unpack(inner, place.with_suffix(""), is_inner=True)
+                    inner.unlink()
+            except _DAMAGE as error:
+                place.unlink(missing_ok=True)
+                yield Refusal(f"{path.name}/{name}", f"cannot be read: {error}")
 
 
 def _folder(path: Path) -> Session:
