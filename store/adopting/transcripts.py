@@ -506,8 +506,7 @@ class _Taking:
         """Whether no other message is at its place: an import of files gives other ids."""
         place = [entry.row[name] for name in ("user_id", "session_id", "sequence")]
         row = self._entries.database.row(
-            "SELECT id, content FROM transcripts WHERE user_id = ? AND session_id = ? AND sequence = ?",
-            place,
+            "SELECT id, content FROM transcripts WHERE user_id = ? AND session_id = ? AND sequence = ?", place
         )
         if row is None or row["id"] == entry.row["id"]:
             return True

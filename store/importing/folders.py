@@ -14,15 +14,7 @@ from store.errors import BadSource, InvalidRecord
 from store.importing import encodings, shapes, tables, trees
 from store.importing.candidate import Candidate, Passed, RemoteLogo, SideFile, WithoutPicture, shown
 from store.importing.libraries import LibraryFolders
-from store.importing.metadata import (
-    address_in,
-    chain_id,
-    is_url,
-    one_line,
-    sidecar_of,
-    unfolded,
-    unwrapped,
-)
+from store.importing.metadata import address_in, chain_id, is_url, one_line, sidecar_of, unfolded, unwrapped
 from store.importing.names import (
     ASIDE,
     ASIDES,
@@ -34,7 +26,6 @@ from store.importing.names import (
     OF_ITS_COIN,
     OF_THE_FOLDER,
     OTHER_SIZE,
-    WHOLE,
 )
 from store.importing.pictures import (
     Pictures,
@@ -83,8 +74,6 @@ _CATEGORIES = {
     "meta",
     "rating",
 }  # of tags
-_OF_A_BOX = {"class", "xmin", "ymin"}  # of Roboflow and TensorFlow, a row for each
-_OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
 
 
 def is_token_list(value: Any) -> bool:
@@ -334,7 +323,6 @@ class _Reading:
         labels = {number: _label(row, word) for number, row in rows}
         rows, told = shapes.coins_of(rows, self.choices.fields)
         self.remarks += [f"{self.tree.item(name)}: {sentence}" for sentence in told]
-        rows = list(_joined(rows))
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)
         for number, row in rows:
@@ -514,31 +502,6 @@ class _Reading:
         if (chain := _chain_in(picture)) and not is_made_up(sidecar["token_address"]):
             sidecar.setdefault("chainId", chain)
         return Candidate(item, sidecar, content, picture_name=_name_from(picture))
-
-
-def _joined(rows: Iterable[tables.Row]) -> Iterator[tables.Row]:
-    """The rows, with several captions of one picture in one of them, as Flickr30k and others list them.
-
-    So are the names of its boxes, as tags.
-    """
-    first: dict[str, dict[str, Any]] = {}
-    for number, row in rows:
-        names = [str(row[key]) for key in FILES if key in row] if isinstance(row, dict) else []
-        if isinstance(row, dict) and len(names) == 1 and row.keys() >= _OF_A_BOX:
-            before = first.setdefault(names[0], row)
-            tags = before.setdefault("tags", [])
-            tags += [row["class"]] if row["class"] not in tags else []
-            if before is not row:
-                continue
-            row = {key: value for key, value in row.items() if key not in {*_OF_A_BOX, "xmax", "ymax"}}
-            first[names[0]] = row
-        if isinstance(row, dict) and row.keys() <= _OF_A_CAPTION and len(names) == 1:
-            key = next((key for key in WHOLE if row.get(key)), "")
-            before = first.setdefault(names[0], row)
-            if before is not row and key and isinstance(said := before.get(key), str | list):
-                before[key] = [*([said] if isinstance(said, str) else said), row[key]]
-                continue
-        yield number, row
 
 
 def _called(sidecar: dict[str, Any], name: str) -> dict[str, Any]:

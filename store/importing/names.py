@@ -15,13 +15,7 @@ from store.records import CAPTION_FACETS
 NAMES: dict[str, tuple[str, ...]] = {
     "token_name": ("token_name", "name", "coin_name", "asset_name", "currency_name", "contract_name"),
     "ticker": (
-        "ticker",
-        "symbol",
-        "token_symbol",
-        "ticker_symbol",
-        "coin_symbol",
-        "short_name",
-        "asset_code",
+        *("ticker", "symbol", "token_symbol", "ticker_symbol", "coin_symbol", "short_name", "asset_code"),
         "contract_ticker_symbol",
     ),
     "description": ("description", "token_description", "coin_description", "desc"),
@@ -46,61 +40,41 @@ READ: dict[str, tuple[str, ...]] = {
 }
 # The same in other languages, as spreadsheets head their columns. Words that
 # mean something else in English or in one of the others, as `red` and `nota`, are not here.
-SPOKEN: dict[str, tuple[str, ...]] = {
+SPOKEN: dict[str, str] = {  # between commas
     "token_name": (
-        *("Bezeichnung", "nombre", "nom", "nome", "nazwa", "isim", "название", "имя", "이름", "코인명"),
-        *("名称", "名字", "币名", "名稱", "名前", "コイン名"),
+        "Bezeichnung, nombre, nom, nome, nazwa, isim, название, имя, 이름, 코인명, 名称, 名字, 币名, "
+        "名稱, 名前, コイン名"
     ),
     "ticker": (
-        *("Kürzel", "símbolo", "symbole", "simbolo", "sembol", "тикер", "символ", "심볼", "티커"),
-        *("代码", "符号", "代碼", "シンボル", "ティッカー"),
+        "Kürzel, símbolo, symbole, simbolo, sembol, тикер, символ, 심볼, 티커, 代码, 符号, 代碼, "
+        "シンボル, ティッカー"
     ),
     "description": (
-        *("Beschreibung", "descripción", "descrição", "descrizione", "opis", "açıklama", "описание", "설명"),
-        *("描述", "说明", "說明", "説明", "概要"),
+        "Beschreibung, descripción, descrição, descrizione, opis, açıklama, описание, 설명, 描述, 说明, "
+        "說明, 説明, 概要"
     ),
     "token_address": (
-        *("Adresse", "Vertragsadresse", "dirección", "dirección del contrato", "adresse du contrat"),
-        *("indirizzo", "endereço", "адрес", "адрес контракта", "주소", "컨트랙트 주소"),
-        *("合约地址", "代币地址", "地址", "合約地址", "アドレス", "コントラクトアドレス"),
+        "Adresse, Vertragsadresse, dirección, dirección del contrato, adresse du contrat, indirizzo, "
+        "endereço, адрес, адрес контракта, 주소, 컨트랙트 주소, 合约地址, 代币地址, 地址, 合約地址, "
+        "アドレス, コントラクトアドレス"
     ),
     "tags": (
-        *("Schlagwörter", "Schlagworte", "etiquetas", "étiquettes", "mots-clés", "etichette", "теги", "태그"),
-        *("标签", "標籤", "タグ"),
+        "Schlagwörter, Schlagworte, etiquetas, étiquettes, mots-clés, etichette, теги, 태그, 标签, 標籤, タグ"
     ),
     "created_at": (
-        *("Datum", "Erstellt", "Erstellt am", "Erstellungsdatum", "fecha", "fecha de creación"),
-        *("criado em", "creato il", "data utworzenia", "tarih", "дата", "дата создания", "날짜", "생성일"),
-        *("date de création", "créé le", "日期", "创建时间", "创建日期", "建立日期", "日付", "作成日"),
+        "Datum, Erstellt, Erstellt am, Erstellungsdatum, fecha, fecha de creación, criado em, creato il, "
+        "data utworzenia, tarih, дата, дата создания, 날짜, 생성일, date de création, créé le, 日期, "
+        "创建时间, 创建日期, 建立日期, 日付, 作成日"
     ),
-    "decimals": ("Dezimalstellen", "Nachkommastellen", "decimales", "小数位", "小数位数", "小数点以下桁数"),
-    "chainId": ("Kette", "Netzwerk", "cadena", "chaîne", "réseau", "链", "网络", "チェーン", "ネットワーク"),
+    "decimals": "Dezimalstellen, Nachkommastellen, decimales, 小数位, 小数位数, 小数点以下桁数",
+    "chainId": "Kette, Netzwerk, cadena, chaîne, réseau, 链, 网络, チェーン, ネットワーク",
     "file_name": (
-        *("Bild", "Bilddatei", "Dateiname", "Datei", "imagen", "archivo", "nombre de archivo", "fichier"),
-        *(
-            "nom du fichier",
-            *("imagem", "immagine", "obraz", "resim", "изображение", "картинка", "файл", "имя файла"),
-            *("이미지", "파일명"),
-            "图片",
-            "图像",
-            "文件名",
-            "图片文件",
-            "圖片",
-            "画像",
-            "ファイル名",
-            "画像ファイル",
-        ),
+        "Bild, Bilddatei, Dateiname, Datei, imagen, archivo, nombre de archivo, fichier, nom du fichier, "
+        "imagem, immagine, obraz, resim, изображение, картинка, файл, имя файла, 이미지, 파일명, 图片, "
+        "图像, 文件名, 图片文件, 圖片, 画像, ファイル名, 画像ファイル"
     ),
     "caption": (
-        "Bildunterschrift",
-        "leyenda",
-        "légende",
-        "legenda",
-        "didascalia",
-        "подпись",
-        "캡션",
-        "图片描述",
-        "キャプション",
+        "Bildunterschrift, leyenda, légende, legenda, didascalia, подпись, 캡션, 图片描述, キャプション"
     ),
 }
 MONTHS = {  # of dates in these languages, as English has them
@@ -120,14 +94,7 @@ MONTHS = {  # of dates in these languages, as English has them
 }  # fmt: skip
 # Where a row names the file of its picture, before all other references.
 FILES = (
-    "file_name",
-    "file",
-    "filename",
-    "image",
-    "picture",
-    "image_path",
-    "image_name",
-    "img_path",
+    *("file_name", "file", "filename", "image", "picture", "image_path", "image_name", "img_path"),
     "logoURI",
 )
 # Where the reference to a picture is; steps lead into objects and lists.
@@ -213,23 +180,11 @@ NOT_READ: dict[str, str] = {
     **dict.fromkeys((".mp3", ".wav", ".ogg", ".flac", ".m4a", ".opus"), "a recording, which is not read"),
     **dict.fromkeys((".npz", ".npy", ".safetensors", ".pt", ".ckpt"), NUMBERS),
     **dict.fromkeys((".rar", ".7z", ".zst"), "an archive of a kind that is not opened; unpack it first"),
-    **dict.fromkeys(
-        (".md", ".rst", ".pdf", ".html", ".docx", ".odt", ".pptx", ".epub"),
-        DOCUMENT,
-    ),
+    **dict.fromkeys((".md", ".rst", ".pdf", ".html", ".docx", ".odt", ".pptx", ".epub"), DOCUMENT),
     **dict.fromkeys(
         (
-            ".py",
-            ".ipynb",
-            ".js",
-            ".mjs",
-            ".ts",
-            ".css",
-            ".sh",
-            ".go",
-            ".rs",
-            ".sol",
-            *(".yml", ".yaml", ".toml", ".ini", ".cfg", ".lock", ".tsx", ".jsx", ".snap"),
+            *(".py", ".ipynb", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".css", ".sh", ".go", ".rs", ".sol"),
+            *(".yml", ".yaml", ".toml", ".ini", ".cfg", ".lock", ".snap"),
         ),
         PROGRAM,
     ),

@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 
 from store.importing import tables
 from store.importing.metadata import address_in, chain_id, is_url, pictured, settle_dates, unwrapped
-from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
+from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, WHOLE, plain
 
 Rows = list[Any]
 _PICTURE = re.compile(r"\.(?:png|jpe?g|webp|gif|bmp|avif|tiff?|svg)$", re.IGNORECASE)
 _DEEPEST = 6  # objects around a list
 _KOHYA = {"caption", "tags", "train_resolution", "latents_npz", "train_resolution_bucket"}
 # Ends of columns that name pictures, where a row has several.
-_NAMED = (
-    "filename",
-    "imagefilename",
-    "filenames",
-)
+_NAMED = ("filename", "imagefilename", "filenames")
 _SAY = {plain(name) for key in ("token_address", "ticker") for name in NAMES[key]}  # what only coins have
 _SHOW = {plain(name) for name in (*FILES, *NAMES["token_name"], "caption")}
+
+
+_OF_A_BOX = {"class", "xmin", "ymin"}  # of Roboflow and TensorFlow, a row for each
+_OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
 
 
 class Listed(NamedTuple):
@@ -76,7 +76,32 @@ def coins_of(rows: Iterable[tables.Row], fields: Mapping[str, str]) -> tuple[lis
         for number, row in rows
         for one in (single(_plainly(row)) if isinstance(row, dict) else [row])
     ]
-    return found, settle_dates([row for _, row in found if isinstance(row, dict)])
+    return [*_joined(found)], settle_dates([row for _, row in found if isinstance(row, dict)])
+
+
+def _joined(rows: Iterable[tables.Row]) -> Iterator[tables.Row]:
+    """The rows, with several captions of one picture in one of them, as Flickr30k and others list them.
+
+    So are the names of its boxes, as tags.
+    """
+    first: dict[str, dict[str, Any]] = {}
+    for number, row in rows:
+        names = [str(row[key]) for key in FILES if key in row] if isinstance(row, dict) else []
+        if isinstance(row, dict) and len(names) == 1 and row.keys() >= _OF_A_BOX:
+            before = first.setdefault(names[0], row)
+            tags = before.setdefault("tags", [])
+            tags += [row["class"]] if row["class"] not in tags else []
+            if before is not row:
+                continue
+            row = {key: value for key, value in row.items() if key not in {*_OF_A_BOX, "xmax", "ymax"}}
+            first[names[0]] = row
+        if isinstance(row, dict) and row.keys() <= _OF_A_CAPTION and len(names) == 1:
+            key = next((key for key in WHOLE if row.get(key)), "")
+            before = first.setdefault(names[0], row)
+            if before is not row and key and isinstance(said := before.get(key), str | list):
+                before[key] = [*([said] if isinstance(said, str) else said), row[key]]
+                continue
+        yield number, row
 
 
 def _is_coin(value: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ SIGNS = ",;\t|"  # between cells
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
 _HEADINGS = {
-    **{plain(name): key for key, names in SPOKEN.items() for name in names},
+    **{plain(name): key for key, names in SPOKEN.items() for name in names.split(", ")},
     **{plain(str(path[0])): str(path[0]) for path in PICTURES if len(path) == 1},
     **{plain(name): name for name in (*FILES, *WHOLE)},
     **{plain(name): key for key, names in NAMES.items() for name in names},
@@ -47,13 +47,7 @@ _HEADINGS = {
 _REFERENCES = {*FILES, *(path[0] for path in PICTURES if len(path) == 1)}
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|avif|bmp)(?:[?#]|$)", re.IGNORECASE)
 # Beside `url` in what crawlers of pictures write.
-_OF_THE_WEB = {
-    "text",
-    "caption",
-    "WIDTH",
-    "width",
-    "status",
-}
+_OF_THE_WEB = {"text", "caption", "WIDTH", "width", "status"}
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 _ABOVE = 10  # lines in which column names are looked for, below a title or comments

@@ -85,6 +85,7 @@ class Source:
     unread: str = ""  # why it is not read
 
 
+_MESSAGES = (("messages", ""),)
 _CODEX = {"response_item": "", "compacted": SUMMARY}
 _WITHOUT = frozenset({
     "compaction", "ghost_snapshot", "item_reference", "mcp_approval_request", "mcp_approval_response",
@@ -148,23 +149,19 @@ MESSAGES = Source(
 SOURCES = (
     Source(
         "ChatGPT's export", ("mapping current_node", "mapping create_time"),
-        parts=(("mapping", ""),),
-        branches=Branches("id", "parent", "current_node"),
-        message="message", role=("author.role",),
-        session=("conversation_id", "id"), titles=("title",),
+        parts=(("mapping", ""),), branches=Branches("id", "parent", "current_node"),
+        message="message", role=("author.role",), session=("conversation_id", "id"), titles=("title",),
         expand=programs.chatgpt,
     ),
     Source(
         "DeepSeek's export", ("mapping inserted_at",),
-        parts=(("mapping", ""),),
-        branches=Branches("id", "parent"),
+        parts=(("mapping", ""),), branches=Branches("id", "parent"),
         message="message", written=("inserted_at",),
         session=("id",), titles=("title",), expand=programs.deepseek,
     ),
     Source(
         "Grok's export", ("conversation.id responses[].response",),
-        parts=(("responses", ""),),
-        branches=Branches("response._id", "response.parent_response_id"),
+        parts=(("responses", ""),), branches=Branches("response._id", "response.parent_response_id"),
         message="response", role=("sender",), roles={"ASSISTANT": "assistant"}, content=("message",),
         written=("create_time.$date.$numberLong", "create_time"),
         session=("conversation.id",), titles=("conversation.title",),
@@ -188,8 +185,7 @@ SOURCES = (
     ),
     Source(
         "LibreChat's export", ("conversationId messages[]",),
-        parts=(("messages", ""),),
-        branches=Branches("messageId", "parentMessageId"),
+        parts=_MESSAGES, branches=Branches("messageId", "parentMessageId"),
         role=("isCreatedByUser", "sender"), roles={"True": "user", "False": "assistant"},
         session=("conversationId",), titles=("title",),
     ),
@@ -238,8 +234,7 @@ SOURCES = (
     ),
     Source(
         "OpenCode", ("messages[].info messages[].parts",),
-        parts=(("messages", ""),),
-        role=("info.role",), content=("parts",), written=("info.time.created",),
+        parts=_MESSAGES, role=("info.role",), content=("parts",), written=("info.time.created",),
         calls=Calls(
             "parts", name="tool", given=("state.input",), said=("state.output", "state.error"),
             sign="type=tool",
@@ -249,41 +244,33 @@ SOURCES = (
     ),
     Source(
         "Crush", ("messages[].parts[].data",),
-        parts=(("messages", ""),),
-        session=("id",), titles=("title",), expand=programs.crush,
+        parts=_MESSAGES, session=("id",), titles=("title",), expand=programs.crush,
     ),
     Source(
         "AI SDK", ("messages[].parts[].type",),
-        parts=(("messages", ""),),
-        content=("parts",),
-        calls=Calls(
-            "parts", name="type", given=("input", "args"), said=("output", "errorText"), sign="toolCallId"
-        ),
+        parts=_MESSAGES, content=("parts",),
+        calls=Calls("parts", name="type", given=("input",), said=("output", "errorText"), sign="toolCallId"),
         session=_OF_CONVERSATION, titles=("title",),
     ),
     Source(
         "LM Studio", ("messages[].versions messages[].currentlySelected",),
-        parts=(("messages", ""),),
-        titles=("name",), time=("createdAt",), expand=programs.lm_studio,
+        parts=_MESSAGES, titles=("name",), time=("createdAt",), expand=programs.lm_studio,
     ),
     Source(
         "Zed", ("messages[].segments",),
-        parts=(("messages", ""),),
-        content=("segments",), calls=Calls("tool_uses", given=("input",)), titles=("summary",),
-        time=("updated_at",),
+        parts=_MESSAGES, content=("segments",), calls=Calls("tool_uses", given=("input",)),
+        titles=("summary",), time=("updated_at",),
     ),
     Source(
         "Cursor", ("composerId conversation[].bubbleId", "composerId bubbles[]"),
-        parts=(("conversation", ""), ("bubbles", "")),
-        kinds={"1": "user", "2": "assistant"},
+        parts=(("conversation", ""), ("bubbles", "")), kinds={"1": "user", "2": "assistant"},
         thoughts=("thinking",),
         calls=Calls("toolFormerData", given=("rawArgs", "params"), said=("result",)),
         session=("composerId",), titles=("name",), time=("createdAt",), expand=programs.cursor,
     ),
     Source(
         "Cursor, earlier", ("tabId bubbles[]",),
-        parts=(("bubbles", ""),),
-        kinds={"user": "user", "ai": "assistant"}, content=("rawText", "text"),
+        parts=(("bubbles", ""),), kinds={"user": "user", "ai": "assistant"}, content=("rawText", "text"),
         session=("tabId",), titles=("chatTitle",),
     ),
     Source(
@@ -293,8 +280,7 @@ SOURCES = (
     ),
     Source(
         "trajectories (ATIF)", ("schema_version steps[]", "agent steps[].source"),
-        parts=(("steps", ""),),
-        role=("source",), roles={"agent": "assistant"}, content=("message",),
+        parts=(("steps", ""),), role=("source",), roles={"agent": "assistant"}, content=("message",),
         thoughts=("reasoning_content",), calls=Calls("tool_calls", name="function_name"),
         answers="observation.results[].content", session=("session_id",),
     ),
@@ -302,8 +288,7 @@ SOURCES = (
     _OPEN_HANDS,
     Source(
         "Letta's agent files", ("in_context_message_ids messages", "core_memory messages"),
-        parts=(("messages", ""),),
-        session=("name",), titles=("name",), expand=programs.letta,
+        parts=_MESSAGES, session=("name",), titles=("name",), expand=programs.letta,
     ),
     Source(
         "LangSmith", ("inputs.messages[] outputs", "inputs.messages[].role"),
@@ -321,8 +306,7 @@ SOURCES = (
     ),
     Source(
         "LangChain", ("messages[].data.content",),
-        parts=(("messages", ""),),
-        role=("type",), content=("data.content",), session=_OF_CONVERSATION,
+        parts=_MESSAGES, role=("type",), content=("data.content",), session=_OF_CONVERSATION,
     ),
     Source(
         "LangGraph", ("values.messages[].type", "channel_values.messages[].type"),
@@ -340,8 +324,7 @@ SOURCES = (
     ),
     Source(
         "Continue", ("sessionId history[].message",),
-        parts=(("history", ""),),
-        titles=("title",), folder=("workspaceDirectory",),
+        parts=(("history", ""),), titles=("title",), folder=("workspaceDirectory",),
     ),
     Source(
         "OpenAI's batches", ("custom_id body", "custom_id response.body"),
@@ -396,13 +379,11 @@ SOURCES = (
     ),
     Source(
         "OpenAI's lists of items", ("data[].role data[].content",),
-        parts=(("data", ""),),
-        session=("data[].thread_id",), others=_WITHOUT,
+        parts=(("data", ""),), session=("data[].thread_id",), others=_WITHOUT,
     ),
     Source(
         "OpenAI's chat completions", ("choices[].message",),
-        parts=(("choices[].message", "assistant"),),
-        session=_OF_CONVERSATION, time=("created",),
+        parts=(("choices[].message", "assistant"),), session=_OF_CONVERSATION, time=("created",),
     ),
     Source(
         "Codex, earlier JSON", ("session.id items",),
@@ -418,8 +399,7 @@ SOURCES = (
     ),
     Source(
         "Codex, earlier lines", ("id timestamp instructions", "record_type=state"),
-        others=_WITHOUT | {"None"},
-        head="id timestamp", session=("id",),
+        others=_WITHOUT | {"None"}, head="id timestamp", session=("id",),
     ),
     Source(
         "codex exec --json", ("type=thread.started thread_id", "type=item.completed item.type"),
@@ -456,9 +436,7 @@ SOURCES = (
         kind="is_user", kinds={"True": "user", "False": "assistant"},
         content=("mes",), written=("send_date",), titles=("character_name",),
     ),
-    Source(
-        "prompts with their answers", ("workspace prompt response",), expand=programs.prompted,
-    ),
+    Source("prompts with their answers", ("workspace prompt response",), expand=programs.prompted),
     MESSAGES,
     Source(
         "messages by speaker",

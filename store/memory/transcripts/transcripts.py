@@ -54,12 +54,7 @@ class Transcripts:
         self.entries = entries
 
     def import_sessions(
-        self,
-        paths: Iterable[Path],
-        *,
-        user_id: str = "",
-        progress: Progress | None = None,
-        actor: str = "",
+        self, paths: Iterable[Path], *, user_id: str = "", progress: Progress | None = None, actor: str = ""
     ) -> TranscriptReport:
         """Import what is new in these folders and files; a repeated import adds nothing.
 
