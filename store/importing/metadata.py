@@ -255,9 +255,10 @@ def unwrapped(raw: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(inner, Mapping) and inner.keys() & {"name", "symbol"} and not own:
             coin = {**{key: value for key, value in coin.items() if key != name}, **inner}
     for field, paths in DEEPER.items():
-        deeper = next((said for path in paths if (said := _at(coin, path)) is not None), None)
-        if deeper is not None and not _stating(coin, field):
-            coin[field] = deeper
+        for path in paths:
+            if path[0] in coin and (deeper := _at(coin, path)) is not None and not _stating(coin, field):
+                coin[field] = deeper
+                break
     return coin
 
 

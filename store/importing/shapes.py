@@ -28,7 +28,8 @@ _DEEPEST = 6  # objects around a list
 _KOHYA = {"caption", "tags", "train_resolution", "latents_npz", "train_resolution_bucket"}
 # Ends of columns that name pictures, where a row has several.
 _NAMED = ("filename", "imagefilename", "filenames")
-_SAY = {plain(name) for key in ("token_address", "ticker") for name in NAMES[key]}  # what only coins have
+_COINS = {name for key in ("token_address", "ticker") for name in NAMES[key]}  # what only coins have
+_SAY = set(map(plain, _COINS))
 _SHOW = {plain(name) for name in (*FILES, *NAMES["token_name"], "caption")}
 
 
@@ -160,10 +161,10 @@ def _flat(value: Rows) -> Rows:
 
 def _plainly(row: dict[str, Any]) -> dict[str, Any]:
     """A line of JSON without what only surrounds its coin."""
-    for fits, made in _ROWS:
-        if fits([row]):
+    for sign, fits, made in _ROWS:
+        if sign in row and fits([row]):
             return dict(made([row])[0])
-    inner = _uncovered(row)
+    inner = row if row.keys() & _COINS else _uncovered(row)
     return row if inner is row else unwrapped(inner)
 
 
@@ -482,4 +483,9 @@ _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = 
     ("captions by picture", _is_captions,
      lambda value: [{"file_name": key, "caption": one} for key, one in value.items()]),
 )  # fmt: skip
-_ROWS = ((_are_results, _numbered), (_is_labelled, _labelled), (_is_llava, _llava))  # also a row a line
+_ROWS = (  # also a row a line: a key of one, by what else it is recognised, and how it is made
+    ("image_id", _are_results, _numbered),
+    ("annotations", _is_labelled, _labelled),
+    ("messages", _is_llava, _llava),
+    ("conversations", _is_llava, _llava),
+)
