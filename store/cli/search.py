@@ -1,5 +1,6 @@
 """Verbs that find and show coins, and those that measure how well the search does."""
 
+import random
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -70,6 +71,9 @@ def list_(
     categories: Categories = None,
     since: Since = None,
     until: Until = None,
+    sample: Annotated[
+        int | None, Option(metavar="N", parser=whole, help="so many of them, drawn at random, in any order")
+    ] = None,
 ) -> int:
     """Coins, newest first."""
     given = Filter(
@@ -84,6 +88,8 @@ def list_(
         call.say(hint)
     with call.reading() as reader:
         records = reader.find(asked.filter)
+    if sample is not None:
+        records = random.Random(1).sample(records, min(sample, len(records)))
     return call.listed(
         [record.as_json() for record in records],
         ("ADDRESS", "TIER", "NAME", "TICKER", "CREATED", "CAPTION"),

@@ -107,6 +107,18 @@ def test_root_is_accepted_before_and_after_the_command(run: Run, root: Path, tmp
     assert json.loads(run("list", "--json", **elsewhere).stdout) == []
 
 
+def test_a_random_sample_is_listed(run: Run, root: Path) -> None:
+    def listed(*options: str) -> list[str]:
+        found = json.loads(run("--root", root, "list", "--json", *options).stdout)
+        return [one["token_address"] for one in found]
+
+    every, three = listed(), listed("--sample", "3")
+    assert len({*three}) == 3
+    assert {*three} < {*every}
+    assert listed("--sample", "3") == three
+    assert {*listed("--sample", "99")} == {*every}
+
+
 def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None:
     assert APPROVED.startswith("0x")
     shown = run("show", f"0x{APPROVED[2:].upper()}", "--json")
