@@ -832,6 +832,18 @@ def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory,
     assert refusal.reason == "no conversation of a known program is in it"
 
 
+def test_a_damaged_file_of_an_archive_costs_itself_alone(memory: Memory, tmp_path: Path) -> None:
+    given = {f"{name}.json": json.dumps([{"role": "user", "content": name * 99}]) for name in "abc"}
+    with ZipFile(tmp_path / "chats.zip", "w") as archive:
+        for name, text in given.items():
+            archive.writestr(name, text)
+    content = (tmp_path / "chats.zip").read_bytes().replace(b"b" * 99, b"x" * 99)  # its sum is another now
+    (tmp_path / "chats.zip").write_bytes(content)
+    report = memory.transcripts.import_sessions([tmp_path / "chats.zip"])
+    assert report.sessions == ["a", "c"]
+    assert [one.item for one in report.refused] == ["chats.zip/b.json"]
+
+
 ASKED = [{"role": "user", "content": "Where's the fée?"}, {"role": "assistant", "content": "By the pond."}]
 TEXT = json.dumps(ASKED, ensure_ascii=False)
 LINES = "\n".join(json.dumps(one, ensure_ascii=False) for one in ASKED)
