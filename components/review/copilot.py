@@ -121,7 +121,7 @@ def _now(library: Library, found: preview.Preview, *, waiting: int) -> None:
         if coins:
             st.caption(f"{title} {format.counted(len(coins), 'coin')}")
             rules.strip(library, coins)
-    rules.meetings(library, found)
+    rules.meetings(found)
     st.page_link(**places.DOUBTFUL, label="Decide the most doubtful first: they teach it most")
 
 

@@ -218,7 +218,7 @@ def _now(library: Library, found: preview.Preview) -> None:
     strip(library, [match.address for match in found.matches])
     if found.rule.do == "keep":
         st.markdown("\n".join(f"- {line}" for line in _kept(library, found)))
-    meetings(library, found)
+    meetings(found)
 
 
 def _kept(library: Library, found: preview.Preview) -> Iterable[str]:
@@ -230,21 +230,16 @@ def _kept(library: Library, found: preview.Preview) -> Iterable[str]:
         yield f"{named[0]} gets {gain}, in place of {', '.join(named[1:])}"
 
 
-def meetings(library: Library, found: preview.Preview) -> None:
+def meetings(found: preview.Preview) -> None:
     """The rules that it meets, and who has the coins."""
     for met in found.meetings:
         coins, name = format.counted(len(met.coins), "coin"), format.plain(met.rule)
         if met.goes_first:
             st.caption(f"{name} has {coins} of them: its priority is higher.")
-        elif met.is_contrary and found.rule.priority == _priority(library, met.rule):
+        elif met.is_open:
             st.caption(f":orange[{name} says otherwise of {coins}. People have them until one has priority.]")
         else:
             st.caption(f"{name} means {coins} of them as well.")
-
-
-def _priority(library: Library, name: str) -> int:
-    other = library.rules.all().get(name)
-    return other.priority if other else 0
 
 
 def past(library: Library, found: preview.Preview, *, sentence: str) -> None:

@@ -132,7 +132,7 @@ def _rows(shown: Preview, names: dict[str, str], gains: dict[str, str]) -> list[
             f"{met.rule} has them"
             if met.goes_first
             else "people have them"
-            if met.is_contrary
+            if met.is_open
             else "this one has them"
         )
         rows.append(f"meets {met.rule} at {_coins(len(met.coins))}, and {what}: {whose}")

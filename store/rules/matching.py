@@ -45,6 +45,7 @@ class Meeting:
     coins: tuple[str, ...]
     is_contrary: bool  # one would reject what the other approves
     goes_first: bool  # whether the other rule has them
+    is_open: bool  # whether people have them, since neither rule goes first
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +126,11 @@ def shared_out(
         goes_first = other.priority > rule.priority
         for is_contrary in (False, True):
             both = {one for one, way in theirs.items() if (mine[one] != way) == is_contrary}
-            if goes_first or (is_contrary and other.priority == rule.priority):
+            is_open = is_contrary and other.priority == rule.priority
+            if goes_first or is_open:
                 taken |= both
             if both:
-                meetings.append(Meeting(other.name, tuple(sorted(both)), is_contrary, goes_first))
+                meetings.append(Meeting(other.name, tuple(sorted(both)), is_contrary, goes_first, is_open))
     return [match for match in matches if match.address not in taken], meetings
 
 

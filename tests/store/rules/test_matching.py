@@ -95,12 +95,14 @@ def test_the_rule_with_the_higher_priority_has_the_coin_where_two_meet(pair: Lib
     assert (meeting.is_contrary, meeting.goes_first) == (True, True)
     left, (meeting,) = matching.shared_out(pair, all_in, [copies], matching.found(pair, all_in))
     assert sorted(match.address for match in left) == sorted([ORIGINAL, COPY, OTHER])
-    assert meeting.goes_first is False
+    assert (meeting.goes_first, meeting.is_open) == (False, False), "this rule has it, and nobody else"
 
 
 def test_contrary_rules_of_the_same_priority_leave_the_coin_to_people(pair: Library) -> None:
     copies, all_in = rule(), rule("All", do="approve", other="", when="name:coin")
-    assert matching.shared_out(pair, copies, [all_in], matching.found(pair, copies))[0] == []
+    left, (meeting,) = matching.shared_out(pair, copies, [all_in], matching.found(pair, copies))
+    assert left == []
+    assert meeting.is_open
     left, _ = matching.shared_out(pair, all_in, [copies], matching.found(pair, all_in))
     assert sorted(match.address for match in left) == sorted([ORIGINAL, OTHER])
 
