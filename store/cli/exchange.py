@@ -346,7 +346,7 @@ def described(survey: "DataSurvey", call: Call) -> None:
     """Say what would come in, and what would be refused."""
     call.say(f"{survey.title} in {survey.path}")
     for one in survey.found:
-        call.say(f"  {one.count:,} {one.what} ({one.where}){f': {one.note}' if one.note else ''}")
+        call.say(f"  {one.what}: {one.count:,} ({one.where}){f': {one.note}' if one.note else ''}")
     for note in survey.notes:
         call.say(f"  {note}")
     if survey.refused:
