@@ -30,9 +30,8 @@ def show(library: Library) -> None:
 def _line(library: Library, wave: waves.Wave) -> None:
     name = format.plain(safe_mode.shown_name(library, wave.of, wave.name), limit=40)
     since = local_time.text(wave.since, "%H:%M on %-d %b")
-    with st.container(
-        key=f"wave-{wave.of}", border=True, horizontal=True, vertical_alignment="center", gap="small"
-    ):
+    key = f"wave-{wave.of}-{wave.since:.0f}"  # a family may have several
+    with st.container(key=key, border=True, horizontal=True, vertical_alignment="center", gap="small"):
         thumbnails.row(library, wave.coins)
         st.markdown(f"**{len(wave.coins):,} coins like {name}** since {since}", width="content")
         st.space("stretch")
@@ -40,6 +39,6 @@ def _line(library: Library, wave: waves.Wave) -> None:
         st.page_link(**look, label="Look, with exceptions", icon=":material/visibility:")
         if library.can_write:
             forms.show(
-                f"wave-{wave.of}", library, job_bar.starting(partial(waves.settle, library, wave)),
+                key, library, job_bar.starting(partial(waves.settle, library, wave)),
                 button=Button(f"Reject {len(wave.coins):,}", icon="block", kind="primary"),
             )  # fmt: skip

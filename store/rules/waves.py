@@ -7,8 +7,9 @@ settle   a job that rejects the coins of one
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from store.catalog import families
@@ -68,18 +69,21 @@ def find(reader: Reader) -> list[Wave]:
     reader.catalog.actor.check_login()
     with reader.catalog.one_moment() as db:
         groups = [group for group in _groups(db, db.execute(_FRESH).fetchall()) if len(group) >= LEAST]
-        arrivals = [_together(db.execute(_ARRIVED, [json.dumps(group)]).fetchall()) for group in groups]
-        chosen = [
-            (_decided_first(db, group[0]["address"]), group) for group in arrivals if len(group) >= LEAST
-        ]
-    waves = []
-    for first, group in chosen:
-        kin = set(reader.addresses(Filter(tier="pending", family=first["address"])))
+        arrivals = [db.execute(_ARRIVED, [json.dumps(group)]).fetchall() for group in groups]
+    waves, known = [], list[tuple[sqlite3.Row, set[str]]]()
+    for burst in chain.from_iterable(map(_bursts, arrivals)):
+        came_first = burst[0]["address"]
+        first, kin = next((one for one in known if came_first in one[1]), (None, set[str]()))
+        if first is None:
+            with reader.catalog.reading() as db:
+                first = _decided_first(db, came_first)
+            kin = set(reader.addresses(Filter(tier="pending", family=first["address"])))
+            known.append((first, kin))
         coins = tuple(
-            row["address"] for row in group if row["address"] in kin and row["address"] != first["address"]
+            row["address"] for row in burst if row["address"] in kin and row["address"] != first["address"]
         )
         if len(coins) >= LEAST - 1:
-            waves.append(Wave(first["address"], first["name"], group[0]["at"], coins))
+            waves.append(Wave(first["address"], first["name"], burst[0]["at"], coins))
     return sorted(waves, key=lambda wave: -len(wave.coins))
 
 
@@ -143,16 +147,20 @@ def _groups(db: sqlite3.Connection, fresh: Sequence[sqlite3.Row]) -> list[list[s
     return [*groups.values()]
 
 
-def _together(group: Sequence[sqlite3.Row]) -> list[sqlite3.Row]:
-    """The most of these arrivals that came within an hour, in their order."""
-    ordered = sorted(group, key=lambda row: row["at"])
-    best, start = (0, 0), 0
-    for end, row in enumerate(ordered, 1):
-        while row["at"] - ordered[start]["at"] > WITHIN:
-            start += 1
-        best = max(best, (end - start, -start))
-    count, start = best[0], -best[1]
-    return ordered[start : start + count]
+def _bursts(group: Iterable[sqlite3.Row]) -> Iterator[list[sqlite3.Row]]:
+    """Those of these arrivals that came within an hour of each other, most first, in their order."""
+    parts = [sorted(group, key=lambda row: row["at"])]
+    while parts:
+        part = parts.pop()
+        best, start = (0, 0), 0
+        for end, row in enumerate(part, 1):
+            while row["at"] - part[start]["at"] > WITHIN:
+                start += 1
+            best = max(best, (end - start, -start))
+        count, start = best[0], -best[1]
+        if count >= LEAST:
+            yield part[start : start + count]
+            parts += part[:start], part[start + count :]
 
 
 def _decided_first(db: sqlite3.Connection, address: str) -> sqlite3.Row:

@@ -38,6 +38,16 @@ def test_copies_of_one_hour_are_one_wave_and_earlier_ones_are_not_in_it(flooded:
     assert wave.since == pytest.approx(NOW - 2_600)
 
 
+def test_a_family_that_came_at_two_times_is_two_waves_the_larger_first(flooded: Library) -> None:
+    for number in range(20, 31):
+        arrive(flooded, number, ago=86_400 + 200.0 * number)
+    flooded.duplicates.examine()
+    larger, smaller = waves.find(flooded)
+    assert [larger.of, smaller.of] == [ORIGINAL, ORIGINAL]
+    assert [len(larger.coins), len(smaller.coins)] == [12, 11]
+    assert smaller.coins == tuple(address(number) for number in range(30, 19, -1))
+
+
 def test_a_wave_is_rejected_and_comes_back_as_one_decision(flooded: Library) -> None:
     (wave,) = waves.find(flooded)
     job = waves.settle(flooded, wave, leave=[address(5)], actor="ann")
