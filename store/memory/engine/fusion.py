@@ -107,7 +107,10 @@ def best_with(
     rows = entries.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
     hits = fused(rows, entries.kind, question, cosines=cosines, words=words)
     if vector is not None:
-        hits = [replace(hit, answers=hit.cosine is None or hit.score >= entries.least) for hit in hits]
+        least = entries.least
+        hits = [
+            hit if hit.cosine is None or hit.score >= least else replace(hit, answers=False) for hit in hits
+        ]
         hits = _compared_by_token(entries, question, hits, where)
     return hits[:n]
 

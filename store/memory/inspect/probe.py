@@ -197,7 +197,7 @@ def probe(
         return sum(len(row[entries.kind.text]) for row in entries.rows([id]))
 
     chosen: list[tuple[str, KeptOut]] = []
-    misses = 0
+    misses, has_floor = 0, bool(entries.least)
     for number, id in enumerate(order):
         score, is_last = cosines.get(id), number >= len(hits)
         if misses >= near and (limits.hits >= n or (is_last and limits.is_below(score))):  # no more hits
@@ -206,7 +206,7 @@ def probe(
         if id not in never:
             kept_out = limits.kept_out(
                 passes=id in passing, score=score, length=partial(length, id),
-                answers=hits[id].answers if id in hits else not entries.least,
+                answers=hits[id].answers if id in hits else not has_floor,
             )  # fmt: skip
         misses += bool(kept_out)
         if not kept_out or misses <= near:
