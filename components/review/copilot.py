@@ -34,7 +34,7 @@ def show(library: Library) -> None:
     live.follow_badges(library)
     standing = copilot.standing(library, draft)
     st.markdown(f"#### {format.plain(standing.sentence, limit=300)}")
-    _learned(standing)
+    _learned(standing, is_behind=library.can_write and copilot.is_behind(library, saved))
     if standing.missing or (standing.promise and standing.promise.threshold is None):
         st.page_link(**places.SAMPLE, label="Decide a random sample")
     found = rules.previewed(library, draft)
@@ -96,7 +96,7 @@ def _draft(library: Library, saved: rule.Rule) -> rule.Rule | None:
         return None
 
 
-def _learned(standing: copilot.Standing) -> None:
+def _learned(standing: copilot.Standing, *, is_behind: bool) -> None:
     """What it learned from, and what stands between it and more than being shown."""
     if standing.version is None:
         if not standing.missing:
@@ -104,7 +104,7 @@ def _learned(standing: copilot.Standing) -> None:
         return
     version = standing.version
     again = "It learns again as you decide, and keeps its versions."
-    if standing.is_behind:
+    if is_behind:
         again = "It is learning again from what was decided since; the page shows it when it is done."
     decisions = format.counted(version.decisions, "decision")
     st.caption(f"Version {version.version} learned from {decisions}, {format.ago(version.at)}. {again}")

@@ -79,7 +79,6 @@ class Standing:
     agreed: int  # of …
     compared: int  # … decisions that people made without being told
     obstacle: str  # why it may only be shown; "" if it may act
-    is_behind: bool = False  # whether enough was decided, or came, since it learned for it to learn again
 
     @property
     def sentence(self) -> str:
@@ -309,10 +308,16 @@ def standing(reader: Reader, rule: Rule, *, now: float | None = None) -> Standin
     if version.apart > learning.UNLIKE:
         count = min(learning.LATEST, promise.decisions)
         lacks = f"what waits is unlike what was decided; decide up to {count:,} more of a random sample"
-    is_behind = _is_due(reader, version, rule) and not _missing(
-        past.decided(reader, since=0, most=LEARNED), rule.bears / 100
-    )
-    return Standing(version, lacks, promise, waiting, until, agreed, len(cases), obstacle, is_behind)
+    return Standing(version, lacks, promise, waiting, until, agreed, len(cases), obstacle)
+
+
+def is_behind(reader: Reader, rule: Rule) -> bool:
+    """Whether so much was decided, or came, since it learned that it learns again by this saved rule."""
+    with reader.catalog.reading() as db:
+        version = advice.latest(db)
+    if version is None or not _is_due(reader, version, rule):
+        return False
+    return not _missing(past.decided(reader, since=0, most=LEARNED), rule.bears / 100)
 
 
 def least_sure(reader: Reader, addresses: Sequence[str]) -> list[str]:

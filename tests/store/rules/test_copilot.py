@@ -146,11 +146,11 @@ def test_what_was_decided_together_does_not_make_it_learn_again(learned: Library
     learned.approve([address(number) for number in range(100, 120, 2)], actor="ann")
     learned.add([taught(number) for number in range(300, 320)])  # as many wait as before
     looked(learned)
-    assert not copilot.standing(learned, judge()).is_behind
+    assert not copilot.is_behind(learned, judge())
     decide(learned, range(120, 140))
-    assert copilot.standing(learned, judge()).is_behind
+    assert copilot.is_behind(learned, judge())
     copilot.keep_up(learned, progress=Progress())
-    assert not copilot.standing(learned, judge()).is_behind
+    assert not copilot.is_behind(learned, judge())
 
 
 def test_it_settles_nothing_by_what_an_earlier_version_said(learned: Library) -> None:
