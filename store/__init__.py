@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from store.writing.salvage import salvage_if_damaged
     from store.writing.transitions import Move
 
-__version__ = "1.8.0"
+__version__ = "1.9.0"
 
 # Where each name comes from. Imported when first asked for: a process that needs one part loads no other.
 _FROM = {
