@@ -33,7 +33,7 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
         tools_place()
     asked = presenter.revealed((asked or "").strip())
     if not asked:
-        st.info("Who was first, and what was copied how: name a coin.", icon=":material/family_history:")
+        _invite(library)
         return
     try:
         found = families.family(library, asked)
@@ -67,3 +67,20 @@ def show(library: Library, *, lead: Callable[[], object]) -> None:
         handlers=ELSEWHERE, mark=mark, order=f"family {asked}", branches=tree,
         counted=f"{format.counted(found.count, 'coin')}, {hidden:,} of them below others" if hidden else "",
     )  # fmt: skip
+
+
+def _invite(library: Library) -> None:
+    """What the empty field is for, and the families that were copied most."""
+    examples = families.most_copied(library, most=6)
+    said = "Who was first, and what was copied how: name a coin"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"{said}, or see what was copied most:" if examples else f"{said}.", width="content")
+        for first, count in examples:
+            st.button(
+                f"{format.plain(first.name, limit=40)} · {format.counted(count, 'coin')}",
+                key=f"family-{first.address}", on_click=_put, args=(first.address,),
+            )  # fmt: skip
+
+
+def _put(address: str) -> None:
+    st.session_state[ASKED] = address

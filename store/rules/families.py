@@ -1,6 +1,7 @@
 """Who was first: a family of coins as a tree, whose edges say what was done; and what to tell of one coin.
 
 family    the coins joined with one (`store/catalog/families.py`), each below the earlier coin most like it
+most_copied  families to begin with
 table     a family for programs
 check     what the library knows of an address, a ticker, a name or a picture, in sentences
 """
@@ -24,7 +25,7 @@ from store.duplicates.findings import Suspect
 from store.errors import UnknownRecord
 from store.lru import LruCache
 from store.reading.reader import Reader
-from store.records import Tier
+from store.records import Record, Tier
 
 MOST = 60  # coins of a tree, the oldest; the rest is counted below those
 _NO_EDGE = ("by way of others",)  # of a coin that no earlier one is like
@@ -46,6 +47,11 @@ SELECT picture, other, max(sure) FROM (
     UNION ALL SELECT picture, other, sure FROM likenesses
 ) WHERE picture IN (SELECT value FROM json_each(?)) AND other IN (SELECT value FROM json_each(?))
 GROUP BY picture
+"""
+_MOST_COPIED = f"""
+SELECT (SELECT address FROM records WHERE image_hash = picture ORDER BY created_at, address LIMIT 1) AS coin
+FROM (SELECT picture, count(*) AS copies FROM lookalikes WHERE distance <= {families.NEAR} GROUP BY picture)
+WHERE coin IS NOT NULL ORDER BY copies DESC, picture LIMIT 100
 """
 _SIDE = 8  # fields of a picture along each side
 # Of 255, what the fields differ by on average: a hue turned by 127° 10 and more, crops up to 6.8.
@@ -172,6 +178,19 @@ def family(reader: Reader, asked: str) -> Family:
         folded = Counter(_nearest(db, [row for row in rows[MOST:] if row["address"] not in place], shown))
     pictures = {row["address"]: row["image_hash"] for row in shown}
     return Family(tuple(_with_colours(reader, one, pictures) for one in members), len(rows), folded)
+
+
+def most_copied(reader: Reader, *, most: int) -> list[tuple[Record, int]]:
+    """The first coin of each of the families whose pictures were copied most, and their numbers of coins."""
+    found: dict[str, int] = {}
+    seen: set[str] = set()
+    with reader.catalog.one_moment() as db:
+        for (address,) in db.execute(_MOST_COPIED).fetchall():
+            if address not in seen and len(found) < most:
+                relatives = [row["address"] for row in _rows(db, address)]
+                found[relatives[0]] = len(relatives)
+                seen.update(relatives)
+    return [(record, found[record.address]) for record in reader.records(found)]
 
 
 def _nearest(

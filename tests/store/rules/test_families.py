@@ -59,6 +59,15 @@ def test_verdicts_join_and_separate(dogs: Library) -> None:
     assert ORIGINAL in found(dogs, f"family:{COPY}")
 
 
+def test_families_are_offered_by_how_often_a_picture_was_copied(dogs: Library) -> None:
+    dogs.add([pictured(5, drawing(4)), pictured(6, recompressed(drawing(4)), token_name="Late")])
+    dogs.add([pictured(7, with_shifted_hue(drawing(4)), token_name="Later")])
+    dogs.duplicates.examine()
+    offered = [(first.address, count) for first, count in families.most_copied(dogs, most=5)]
+    assert offered == [(address(5), 3), (ORIGINAL, 3)]
+    assert families.most_copied(dogs, most=1)[0][0].address == address(5)
+
+
 def test_a_line_with_a_family_is_written_as_it_was_read() -> None:
     for line in ("family:Dogecoin", 'family:"to the moon"', "-family:DOGE"):
         assert filter_syntax.written(filter_syntax.parsed(line).filter) == line
