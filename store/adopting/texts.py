@@ -54,6 +54,7 @@ class Entry:
     is_listed: bool = True  # in the report
     written: str | None = None  # when, if the kind has no column for it: ISO 8601 in UTC
     unread: tuple[str, ...] = ()  # what of it means nothing, such as "its page 'iv' is no number"
+    masked: Counter[str] = field(default_factory=Counter)  # secrets that were masked before, by what they are
 
 
 def without_secrets(entry: Entry, text: str, found: Counter[str]) -> Entry:
@@ -80,7 +81,7 @@ class Adoption:
         # All systems of one source are one decision.
         self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
-        self._secrets = Counter[str]()  # by what they are, of what is taken
+        self.secrets = Counter[str]()  # by what they are, of what is taken
         self.decision, self._is_resumed = self._begun()
         self.report.texts = self.decision
 
@@ -128,8 +129,8 @@ class Adoption:
         if (more := len(self._unread) - _NAMED) > 0:
             self.note(f"{more:,} more values that cannot be read are left empty")
         self._unread.clear()
-        self.note(told(self._secrets))
-        self._secrets.clear()
+        self.note(told(self.secrets))
+        self.secrets.clear()
 
     def embed(self, into: Entries) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
@@ -174,7 +175,7 @@ class Adoption:
 
     def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
         text = change.kind.text if table == change.kind.table else ""
-        id, found = entry.row["id"], Counter[str]()
+        id, found = entry.row["id"], Counter(entry.masked)
         before = known.rows.get(id)
         if text and before != entry.row:
             entry = without_secrets(entry, text, found)
@@ -192,7 +193,7 @@ class Adoption:
             return False
         if text:
             self._store_vector(change, entry, row[text])
-            self._secrets += found
+        self.secrets += found
         change.upsert(row, table=table)
         if entry.metadata:
             keep_fields(change, id, entry.metadata)

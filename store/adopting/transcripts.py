@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.kind import UNKNOWN
 from store.memory.memory import Memory
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
+from store.memory.text.secrets import masked
 from store.memory.text.tokens import chunk_text, count_tokens
 from store.memory.transcripts import events
 from store.memory.transcripts.files import project_of
@@ -202,7 +204,8 @@ _DEEPEST = 4  # folders below the given one
 
 def message_entry(row: Row, *, project: str | None) -> Entry:
     """A message. Raises ValueError without an id, a user, a session or a place in it."""
-    content = _content(row)
+    found = Counter[str]()
+    content = masked(_content(row), found)
     message = {"role": text_of(row.get("role")) or "unknown", "content": content}
     turn, unread, ts = row.get("turn"), list[str](), None
     if turn not in (None, "") and whole_number(turn) is None:
@@ -211,6 +214,7 @@ def message_entry(row: Row, *, project: str | None) -> Entry:
         ts = _written(row)
     except ValueError as error:
         unread.append(str(error))
+    text = None if found else masked(text_of(row.get("text_content")), found)
     return Entry(
         {
             "id": _needed(row, "id"),
@@ -222,9 +226,10 @@ def message_entry(row: Row, *, project: str | None) -> Entry:
             "content": as_json(content),
             "turn": whole_number(row.get("turn")),
             "ts": ts,
-            "text_content": text_of(row.get("text_content")) or readable(message),
+            "text_content": text or readable(message),
         },
         unread=tuple(unread),
+        masked=found,
     )
 
 
@@ -282,8 +287,8 @@ def bare_entries(message: Entry, *, besides: set[str]) -> Iterator[Entry]:
 
 def event_entry(row: Row) -> Entry:
     """An event. Raises ValueError without a type or a time."""
-    data = row.get("data")
-    parsed = _parsed(data) if isinstance(data, str) else data
+    data, found = row.get("data"), Counter[str]()
+    parsed = masked(_parsed(data) if isinstance(data, str) else data, found)
     given = {"event": row.get("event"), "ts": _written(row), "lvl": row.get("lvl"), "data": parsed}
     user, session = _needed(row, "user_id"), _needed(row, "session_id")
     sequence = _place(row)
@@ -295,7 +300,7 @@ def event_entry(row: Row) -> Entry:
     fields["data_size_bytes"] = whole_number(row.get("data_size_bytes")) or fields["data_size_bytes"]
     fields["synced_at"] = moment(_time(row.get("synced_at")))
     fields |= {key: value for key in _EVENT_KEYS if (value := text_of(row.get(key)))}
-    return Entry(fields, is_listed=False)
+    return Entry(fields, is_listed=False, masked=found)
 
 
 def session_metadata(row: Row) -> dict[str, Any]:
@@ -477,7 +482,8 @@ class _Taking:
             if (entry := self._made(lambda row: message_entry(row, project=self._project), row))
         ]
         messages = [(row, entry) for row, entry in messages if self._has_own_place(entry)]
-        by_id = {entry.row["id"]: entry for _, entry in messages}
+        # Vectors and spans that came are of the text with its secrets: such a message is cut here.
+        by_id = {entry.row["id"]: entry for _, entry in messages if not entry.masked}
         vectors = [
             entry
             for row in self._tables.vectors_of([*by_id])
@@ -488,7 +494,7 @@ class _Taking:
         have = {(entry.row["parent_id"], entry.row["content_type"]) for entry in vectors}
         for row, message in messages:
             try:
-                inline = list(inline_entries(row, message, self._tables))
+                inline = [] if message.masked else list(inline_entries(row, message, self._tables))
             except ValueError as error:
                 self._adoption.refuse(message.row["id"], str(error))
                 inline = []
@@ -524,7 +530,7 @@ class _Taking:
             for row in self._tables.all("sessions"):
                 id = facts_id(str(row.get("user_id")), str(row.get("session_id")))
                 if not kept_fields(change.db, change.kind, [id]):
-                    keep_fields(change, id, session_metadata(row))
+                    keep_fields(change, id, masked(session_metadata(row), self._adoption.secrets))
 
     def _name_models(self, entries: list[Entry]) -> None:
         """Give each vector its model; the kind's own is only believed if a sample agrees."""

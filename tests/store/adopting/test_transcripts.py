@@ -100,6 +100,36 @@ def test_broken_vectors_and_rows_are_named_and_the_rest_comes(memory: Memory, tm
     assert report.embedded == 2  # the texts whose vector is broken or missing
 
 
+@pytest.mark.parametrize("version", ["0", "1", "2", "3", "document"])
+def test_secrets_in_every_version_are_masked_and_told_with_their_vectors_made_again(
+    memory: Memory, tmp_path: Path, version: str
+) -> None:
+    path = reference.write(tmp_path / "s.db", version)
+    key = "AKIA" + "QWERTYUIOP234567"
+    content = "content_json" if version in ("1", "2", "3") else "content"
+    with sqlite3.connect(path) as db:
+        said = f"Use {key} for hooks."
+        given = said if version == "0" else json.dumps(said)
+        db.execute(f"UPDATE transcripts SET {content} = ? WHERE id = 's1_msg_0'", [given])
+        db.execute("UPDATE events SET data = ?", [json.dumps({"password": "heron-7-reeds"})])
+        if version in ("2", "3", "document"):
+            db.execute("UPDATE transcript_vectors SET source_text = ? WHERE id LIKE 's1_msg_0%'", [said])
+    report = adopted(memory, path)
+    assert "2 secrets are masked (1 AWS key, 1 password)" in report.notes
+    asked = memory.transcripts.messages("s1")[0]
+    assert (asked["content"], asked["text_content"]) == (
+        '"Use [masked AWS key] for hooks."', "Use [masked AWS key] for hooks.",
+    )  # fmt: skip
+    (chunk,) = [row for row in memory.transcripts.entries.find() if row["parent_id"] == "s1_msg_0"]
+    assert (chunk["source_text"], chunk["span_end"]) == (asked["text_content"], len(asked["text_content"]))
+    assert chunk["embedding_model"] != LARGE
+    again = adopted(memory, path)
+    assert (again.taken, len(again.present), again.refused, again.notes) == ([], 3, [], [])
+    kept = b"".join(one.read_bytes() for one in (tmp_path / "res").rglob("*") if one.is_file())
+    assert key.encode() not in kept
+    assert b"heron-7-reeds" not in kept
+
+
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     path = reference.write(tmp_path / "s.db", "3")
     with sqlite3.connect(path) as db:
