@@ -68,6 +68,16 @@ def is_result(block: Mapping[str, Any]) -> bool:
     return str(block.get("type")).endswith(_RESULT)
 
 
+def unpacked(value: Any) -> Any:
+    """JSON inside a text, as OpenAI's arguments; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def blocks_of(content: Any) -> list[Mapping[str, Any]]:
     """The blocks of a list in a message; none of a text."""
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
@@ -91,23 +101,13 @@ def _call(block: Mapping[str, Any]) -> str:
     inner = block.get("function", block.get("custom"))  # OpenAI's chat messages
     call = inner if isinstance(inner, dict) else block
     name = call.get("name")
-    rest = {key: _parsed(value) for key, value in call.items() if key != "name"}
+    rest = {key: unpacked(value) for key, value in call.items() if key != "name"}
     return structured_text([name if isinstance(name, str) else "", rest])
 
 
 def _results(content: Any) -> str | None:
     found = (structured_text(block.get("content")) for block in blocks_of(content) if is_result(block))
     return _BETWEEN.join(text for text in found if text) or None
-
-
-def _parsed(value: Any) -> Any:
-    """OpenAI's arguments, which are JSON inside a text; anything else as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def _lines(value: Any) -> Iterator[str]:

@@ -47,8 +47,8 @@ from store.outcome import Refusal
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMON = {  # names of files that are called alike in each folder of a session
-    "aider.chat.history", "api_conversation_history", "chat_history", "conversation", "events", "messages",
-    "transcript", "ui_messages",
+    "aider.chat.history", "api_conversation_history", "chat_history", "conversation", "events", "lm-messages",
+    "messages", "transcript", "ui_messages",
 }  # fmt: skip
 _AGENT = "agent-"  # how Claude Code's files of sub-agents begin
 _AGENTS = "subagents"  # and the folder that they may be in
@@ -341,6 +341,11 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
             one.source = session.source
         one.messages = partial(taken, records, one, source, default=default, model=model_of(record))
         yield one
+    for number, helper in enumerate(at(record, source.helpers) or () if source.helpers else (), start=1):
+        own = Session(f"{_AGENT}{number}", session.user_id, session.project_slug, source=session.source)
+        for one in _conversation(helper, source, own):
+            one.session_id = f"{session.session_id}/{one.session_id}"
+            yield one
 
 
 def _branches(

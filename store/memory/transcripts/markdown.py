@@ -32,6 +32,7 @@ class Form:
 
 
 _WHEN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?")
+_THOUGHT = re.compile(r"(?s)<think>(?:<details><summary>[^<]*</summary>)?(.*?)(?:</details>)?</think>")
 _AIDER = r"# aider chat started at .{19}"
 FORMS = (
     Form("Aider", {r"#### ?(?P<text>.*)  ": "user"}, _AIDER, left_out=r">.*  ", rule="", has_code=False),
@@ -128,7 +129,9 @@ def _sessions(text: str, form: Form) -> Iterator[dict[str, Any]]:
             messages[-1]["content"] += f"\n{line}"
     for session in found:
         for message in session["messages"]:
-            message["content"] = _without_rule(message["content"], form.rule)
+            message["content"] = text = _without_rule(message["content"], form.rule)
+            if thought := _THOUGHT.fullmatch(text):
+                message["content"] = [{"type": "thinking", "thinking": thought[1].strip()}]
         session["messages"] = [message for message in session["messages"] if message["content"]]
         if session["messages"]:
             yield session

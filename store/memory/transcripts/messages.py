@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from store.memory.engine.foreign import time_of, whole_number
-from store.memory.text.extraction import blocks_of, is_call, is_result
+from store.memory.text.extraction import blocks_of, is_call, is_result, unpacked
 from store.memory.text.secrets import masked
 from store.memory.transcripts.sources import ROLES, Record, Source, at, kind_of, messages_of
 from store.outcome import Refusal
@@ -20,6 +20,7 @@ _UNTYPED = {
     "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
 }  # fmt: skip
 _GOOSE = {"toolRequest": "toolCall", "toolResponse": "toolResult"}  # where Goose's blocks have what they say
+_PACKED = "\0json:"  # how Hermes begins a text that holds blocks
 _MODELS = ("model", "modelId", "modelID", "model_slug", "model_name")
 _AROUND = ("message", "payload", "metadata", "info")  # objects of a record that may name it
 _OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
@@ -159,18 +160,21 @@ def _content(message: Mapping[str, Any], role: str) -> Any:
     content = message.get("content")
     if not content:
         content = message.get("parts") or message.get("text") or content
+    if isinstance(content, str) and content.startswith(_PACKED):
+        content = unpacked(content.removeprefix(_PACKED))
     if isinstance(content, Mapping) and role != "tool":  # one block, or an object around them
         content = content["parts"] if isinstance(content.get("parts"), list) else [content]
-    if isinstance(content, list) and role != "tool":
-        content = [_block(one) for one in content]
+    if isinstance(content, list):
+        content = [_block(one) if role != "tool" else _answer(one) for one in content]
     if role == "assistant":
-        thoughts = message.get("reasoning_content")
-        calls = blocks_of(message.get("tool_calls"))
+        given = (message.get(name) for name in ("reasoning_content", "reasoning"))
+        thoughts = next((text for text in given if isinstance(text, str) and text.strip()), None)
+        calls = blocks_of(unpacked(message.get("tool_calls")))
         if isinstance(earlier := message.get("function_call"), Mapping):  # before there were tool_calls
             calls.append({"function": earlier})
         if thoughts or calls:
             own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or [])
-            before = [{"type": "thinking", "thinking": thoughts}] if isinstance(thoughts, str) else []
+            before = [{"type": "thinking", "thinking": thoughts}] if thoughts else []
             return [*before, *own, *({**call, "type": "tool_call"} for call in calls)]
     return content
 
@@ -190,6 +194,9 @@ def _block(given: Any) -> Any:
         return {"type": "thinking", "thinking": text} if is_thought else said
     if kind == "toolCall":  # Pi's
         return {**given, "type": "tool_call"}
+    if kind == "tool-call":  # the AI SDK's
+        named = {"id": given.get("toolCallId"), "name": given.get("toolName")}
+        return {**named, "type": "tool_call", "arguments": given.get("input", given.get("args"))}
     if kind in _GOOSE and isinstance(inner := given.get(_GOOSE[kind]), Mapping):
         value = inner.get("value", inner.get("error"))
         call = value if kind == "toolRequest" and isinstance(value, Mapping) else {"content": value}
@@ -199,6 +206,14 @@ def _block(given: Any) -> Any:
             answer = {"content": inner.get("content", inner.get("response"))}
             return {**inner, "type": known, **(answer if known == "tool_result" else {})}
     return given
+
+
+def _answer(given: Any) -> Any:
+    """A block of a tool's answer; the AI SDK wraps what it said."""
+    if not isinstance(given, Mapping) or given.get("type") != "tool-result":
+        return given
+    said = given.get("output", given.get("result"))
+    return said.get("value", said) if isinstance(said, Mapping) else said
 
 
 def text_of(value: Any) -> str | None:

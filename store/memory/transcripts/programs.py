@@ -23,7 +23,7 @@ def chatgpt(message: Record) -> Iterator[Record]:
             {"type": "thinking", "thinking": _joined(one, "summary", "content")}
             for one in _mappings(given["thoughts"])
         ]
-    elif kind == "reasoning_recap":
+    elif kind in ("reasoning_recap", "thoughts"):
         said = given.get("content") or _joined_texts(given.get("parts"))
         blocks = [{"type": "thinking", "thinking": said}] if said else []
     else:
@@ -293,6 +293,22 @@ def letta(message: Record) -> Iterator[Record]:
     blocks += ({"type": "text", "text": text} for text in told)
     if blocks or calls:
         yield {**message, "role": role, "content": blocks, "tool_calls": calls}
+
+
+def letta_code(line: Record) -> Iterator[Record]:
+    """A line of Letta Code; its thoughts are texts of a kind of their own."""
+    text, is_thought = line.get("text"), line["kind"] == "reasoning"
+    yield {**line, "content": [{"type": "thinking", "thinking": text}] if is_thought else text}
+
+
+def pi(message: Record) -> Iterator[Record]:
+    """A message of Pi; a command that a person ran is a call with its result."""
+    if message.get("role") != "bashExecution":
+        yield message
+        return
+    call = {"type": "tool_call", "name": "bash", "arguments": message.get("command")}
+    yield {"role": "user", "content": [call], "timestamp": message.get("timestamp")}
+    yield {"role": "tool", "content": message.get("output"), "timestamp": message.get("timestamp")}
 
 
 def _sent(function: Any) -> Any:

@@ -23,6 +23,7 @@ ROLES = {  # by their names in lower case; all others stay as they are
 }  # fmt: skip
 _ID = ("id", "callID", "toolCallId", "tool_call_id")  # of a call
 _OF_THOUGHT = ("subject", "summary", "title", "description", "content", "text", "thinking")
+_APART = ("tool_calls", "reasoning_content", "reasoning")  # of a message whose blocks have them
 SUMMARY = "summary"  # the role of what a program wrote in place of messages that it left out
 
 
@@ -80,6 +81,7 @@ class Source:
     written: tuple[str, ...] = ()  # when a message was, if under another name than usual
     time: tuple[str, ...] = ()  # of a conversation whose messages have none
     aside: str = ""  # the sign of a record that a helper wrote among those of its session
+    helpers: str = ""  # where a conversation has those of its helpers, each as itself
     expand: Callable[[Record], Iterable[Record]] | None = None  # a message as those that it consists of
     settle: Callable[[Iterable[Record]], Iterable[Record]] | None = None  # records as they are in the end
     unread: str = ""  # why it is not read
@@ -232,6 +234,7 @@ SOURCES = (
         head="type=session.start", session=("data.sessionId",), folder=("data.context.cwd",),
         settle=programs.settle_copilot,
     ),
+    Source("a list of Posit Assistant", ("messages[].lmMessageIds",), unread="lm-messages.jsonl has them"),
     Source(
         "OpenCode", ("messages[].info messages[].parts",),
         parts=_MESSAGES, role=("info.role",), content=("parts",), written=("info.time.created",),
@@ -282,7 +285,7 @@ SOURCES = (
         "trajectories (ATIF)", ("schema_version steps[]", "agent steps[].source"),
         parts=(("steps", ""),), role=("source",), roles={"agent": "assistant"}, content=("message",),
         thoughts=("reasoning_content",), calls=Calls("tool_calls", name="function_name"),
-        answers="observation.results[].content", session=("session_id",),
+        answers="observation.results[].content", session=("session_id",), helpers="subagent_trajectories",
     ),
     replace(_OPEN_HANDS, signs=("items[].kind",), parts=(("items", ""),)),
     _OPEN_HANDS,
@@ -421,7 +424,7 @@ SOURCES = (
         "Pi", ("type=session version cwd", "type=message message.role"),
         message="message", kinds={"message": ""},
         also=(("type=compaction", "summary", SUMMARY), ("type=branch_summary", "summary", SUMMARY)),
-        head="type=session", session=("id",), folder=("cwd",),
+        head="type=session", session=("id",), folder=("cwd",), expand=programs.pi,
     ),
     Source(
         "Grok CLI", ("type=system content", "type=user content", "type=assistant content"),
@@ -435,6 +438,13 @@ SOURCES = (
         "SillyTavern", ("mes is_user", "user_name character_name"),
         kind="is_user", kinds={"True": "user", "False": "assistant"},
         content=("mes",), written=("send_date",), titles=("character_name",),
+    ),
+    Source(
+        "Letta Code", ("kind captured_at",),
+        role=(), kind="kind",
+        kinds={"user": "user", **dict.fromkeys(("assistant", "reasoning", "tool_call"), "assistant")},
+        calls=Calls("", given=("argsText",), said=("resultText",), sign="kind=tool_call"),
+        written=("captured_at",), expand=programs.letta_code,
     ),
     Source("prompts with their answers", ("workspace prompt response",), expand=programs.prompted),
     MESSAGES,
@@ -552,7 +562,7 @@ def _called(source: Source, message: Record) -> Iterator[Record]:
     if not (thoughts or any(is_call for is_call, _ in row)):
         yield message
         return
-    own = {key: value for key, value in message.items() if key not in ("tool_calls", "reasoning_content")}
+    own = {key: value for key, value in message.items() if key not in _APART}
     before = [] if calls and calls.sign and calls.at else _blocks(message)
     before = [*({"type": "thinking", "thinking": text} for text in thoughts), *before]
     content, answers = list[Any](), list[Record]()

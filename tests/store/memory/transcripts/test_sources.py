@@ -447,9 +447,12 @@ CASES = {
             {"type": "message", "timestamp": T1, "message": {"role": "toolResult", "content": "seven"}},
             {"type": "model_change", "modelId": "m"},
             {"type": "compaction", "summary": "Reeds were counted."},
+            {"type": "message", "timestamp": T1, "message": {
+                "role": "bashExecution", "command": "ls", "output": "heron.md"}},
             {"type": "message", "timestamp": T2, "message": {"role": "assistant", "content": "A heron."}},
         ],
-        {"p1": [PAIR[0], *CALLED, ("summary", "Reeds were counted."), PAIR[1]]}, project="pond",
+        {"p1": [PAIR[0], *CALLED, ("summary", "Reeds were counted."), ("user", "bash\narguments: ls"),
+                ("tool", "heron.md"), PAIR[1]]}, project="pond",
         notes=("2 lines without a message (model_change, session)",),
     ),
     "VS Code's Copilot Chat": Case(
@@ -560,6 +563,48 @@ CASES = {
         ]},
         {"1.conversation": PAIR}, times=(AT1, AT1),
     ),
+    "Letta Code": Case(
+        "log.jsonl",
+        [{"kind": "user", "text": "Who lives here?", "captured_at": T1},
+         {"kind": "status", "text": "working", "captured_at": T1},
+         {"kind": "reasoning", "text": "Count them.", "captured_at": T1},
+         {"kind": "tool_call", "name": "count", "argsText": '{"what": "reeds"}', "resultText": "seven",
+          "captured_at": T1},
+         {"kind": "assistant", "text": "A heron.", "captured_at": T2}],
+        {"log": [PAIR[0], ("assistant", "Count them."), *CALLED, PAIR[1]]},
+        times=(AT1, AT1, AT1, AT1, AT2), notes=("1 line without a message (status)",),
+    ),
+    "Posit Assistant": Case(
+        "lm-messages.jsonl",
+        [{"id": 0, "message": {"role": "user", "content": "Who lives here?"}},
+         {"id": 1, "message": {"role": "assistant", "content": [
+             {"type": "reasoning", "text": "Count them."},
+             {"type": "tool-call", "toolCallId": "c", "toolName": "count", "input": {"what": "reeds"}}]}},
+         {"id": 2, "message": {"role": "tool", "content": [
+             {"type": "tool-result", "toolCallId": "c", "toolName": "count",
+              "output": {"type": "text", "value": "seven"}}]}},
+         {"id": 3, "message": {"role": "assistant", "content": [{"type": "text", "text": "A heron."}]}}],
+        {"pond": [PAIR[0], ("assistant", "Count them.\n\ncount\nwhat: reeds"), ("tool", "seven"),
+                  PAIR[1]]},
+    ),
+    "Posit Assistant, its list": Case(
+        "conversation.json",
+        {"root": {"id": "p1"}, "messages": [{"id": "a", "parentId": "p1", "lmMessageIds": [0, 1]}]},
+        {},
+        notes=("conversation.json holds a list of Posit Assistant alone, which are not read: "
+               "lm-messages.jsonl has them",),
+    ),
+    "Hermes's rows": Case(
+        "rows.json",
+        [{"session_id": "h1", "role": "user", "timestamp": T1,
+          "content": '\0json:[{"type": "text", "text": "Who lives here?"}]'},
+         {"session_id": "h1", "role": "assistant", "content": "", "reasoning": "Count them.", "timestamp": T1,
+          "tool_calls": '[{"name": "count", "arguments": "{\\"what\\": \\"reeds\\"}"}]'},
+         {"session_id": "h1", "role": "tool", "content": "seven", "timestamp": T1},
+         {"session_id": "h1", "role": "assistant", "content": "A heron.", "timestamp": T2}],
+        {"h1": [PAIR[0], ("assistant", "Count them.\n\ncount\nwhat: reeds"), ("tool", "seven"), PAIR[1]]},
+        times=(AT1, AT1, AT1, AT2),
+    ),
     "SillyTavern": Case(
         "Otto.jsonl",
         [{"user_name": "Ada", "character_name": "Otto"},
@@ -666,8 +711,12 @@ CASES = {
              "tool_calls": [{"tool_call_id": "c", "function_name": "count", "arguments": {"what": "reeds"}}],
              "observation": {"results": [{"source_call_id": "c", "content": "seven"}]}},
             {"source": "agent", "message": "A heron.", "timestamp": T2},
+        ], "subagent_trajectories": [
+            {"trajectory_id": "t2", "steps": [{"source": "user", "message": "Count the reeds."}]},
+            {"session_id": "a3", "steps": [{"source": "user", "message": "Count the frogs."}]},
         ]},
-        {"a1": [PAIR[0], *CALLED, PAIR[1]]}, times=(AT1, AT1, AT1, AT2),
+        {"a1": [PAIR[0], *CALLED, PAIR[1]], "a1/agent-1": [("user", "Count the reeds.")],
+         "a1/a3": [("user", "Count the frogs.")]}, times=(AT1, AT1, AT1, AT2),
     ),
     "Grok CLI": Case(
         "chat_history.jsonl",
@@ -749,11 +798,17 @@ Who lives here?
 
 _**Agent (claude-opus-4-8 2026-05-01 08:00:02Z)**_
 
+<think><details><summary>Thought Process</summary>
+Count them.
+</details></think>
+
+_**Agent (claude-opus-4-8 2026-05-01 08:00:02Z)**_
+
 A heron.
 
 ---
 """,
-        {UUID: PAIR}, times=(AT1, AT2),
+        {UUID: [PAIR[0], ("assistant", "Count them."), PAIR[1]]}, times=(AT1, AT2, AT2),
     ),
     "Cursor's Markdown": Case(
         "pond.md",
