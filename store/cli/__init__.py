@@ -33,12 +33,13 @@ class _Memory(Verbs):
 
 
 app.add_typer(chapter("memory", "The text memory.", cls=_Memory))
+_program = get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 done, 1 some refused, 2 wrong usage, 3 in use elsewhere."""
     try:
-        get_command(app).main(arguments, prog_name=program())
+        _program.main(arguments, prog_name=program())
     except SystemExit as end:  # how typer ends
         return int(end.code or 0)
     return 0
