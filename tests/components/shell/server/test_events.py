@@ -290,10 +290,11 @@ def test_an_answer_is_in_the_state_while_it_is_written(library: Library) -> None
     assert current_state.read(library)["answers"] == {}
 
 
-def test_a_stream_whose_permission_cannot_be_asked_ends_and_the_others_go_on(
-    library: Library, open_sessions: set[str]
+@pytest.mark.parametrize("asked", ["its permission", "its session"])
+def test_what_fails_for_one_stream_ends_it_and_the_others_are_told_all_the_same(
+    library: Library, open_sessions: set[str], asked: str
 ) -> None:
-    def no_handles() -> None:
+    def no_handles() -> bool:
         raise OSError("too many open files")
 
     async def scenario() -> None:
@@ -303,32 +304,11 @@ def test_a_stream_whose_permission_cannot_be_asked_ends_and_the_others_go_on(
         }
         for stream in streams.values():
             await stream.news()
-        events.watcher._streams["here"].still_permitted = no_handles
-        library.approve([address(0)])
-        await events.watcher.read_state()
-        assert await streams["here"].is_over()
-        assert (await streams["there"].news())["pending"] == 5
-
-    lived(scenario)
-
-
-def test_what_fails_for_one_stream_ends_it_and_the_others_are_told_all_the_same(
-    library: Library, open_sessions: set[str]
-) -> None:
-    def asks(session: str) -> bool:
-        if session == "here":
-            raise RuntimeError("the runtime was stopped")
-        return True
-
-    async def scenario() -> None:
-        streams = {
-            session: await opened(tokens.signed(library, actor="ann@x.org", session=session))
-            for session in sorted(open_sessions)
-        }
-        for stream in streams.values():
-            await stream.news()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tokens, "is_open", asks)
+            if asked == "its permission":
+                patch.setattr(events.watcher._streams["here"], "still_permitted", no_handles)
+            else:
+                patch.setattr(tokens, "is_open", lambda session: session != "here" or no_handles())
             library.approve([address(0)])
             await events.watcher.read_state()
         assert await streams["here"].is_over()
