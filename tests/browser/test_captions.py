@@ -4,14 +4,11 @@ import json
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from store.importing.candidate import Candidate
 from store.library import Library
 from tests.browser.bare_editor import data_of, edit
 from tests.browser.bare_page import give
 from tests.browser.coins import CAT, COINS, DOG, FROG, UNCAPTIONED, picture
 from tests.browser.dashboard import Server, visit, wait_until_idle
-
-EVIL = "![x](http://evil.example/a.png) <img src=x onerror=alert(1)> **bold** :red[red]"
 
 
 def state(page: Page) -> Locator:
@@ -138,15 +135,3 @@ def test_no_coin_has_the_picture_of_the_one_before(page: Page, seeded_library: L
     for route in held:
         route.fulfill(content_type="image/png", body=picture("blue"))
     expect(drawn).to_be_visible()
-
-
-def test_untrusted_text_is_shown_and_never_interpreted(page: Page, seeded_library: Library) -> None:
-    sidecar = {
-        "token_address": "local-evil", "token_name": EVIL, "ticker": "<b>X</b>", "description": EVIL,
-        "created_at": 1, "tags": [], "caption": {"entity": EVIL},
-    }  # fmt: skip
-    seeded_library.add([Candidate("evil", sidecar, picture("black"))])
-    edit(page, seeded_library, "local-evil")
-    expect(page.get_by_role("heading", level=2).first).to_contain_text(EVIL)
-    expect(page.get_by_text(EVIL)).not_to_have_count(0)
-    expect(page.locator("img[src='x']")).to_have_count(0)

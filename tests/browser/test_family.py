@@ -51,14 +51,3 @@ def test_one_key_keeps_a_coin_and_rejects_the_rest_and_one_takes_it_back(
     assert eventually(lambda: tiers(server) == ["pending", "trash", "trash", "pending"]), (
         "only the selected ones"
     )
-
-
-def test_the_panel_of_a_copy_says_so_and_leads_to_its_family(
-    page: Page, serve: Callable[..., Server], tmp_path: Path
-) -> None:
-    server = serve(filled_library(tmp_path / "res", fill))
-    visit(page, server, f"review?pending_words={OTHER}&coin={OTHER}", title="Review")
-    grid = GridPage(page)
-    expect(grid.panel).to_contain_text("Copy of Coin 1: same picture, 100 %")
-    link = grid.panel.get_by_role("link", name="First seen: Coin 1")
-    expect(link).to_have_attribute("href", f"library?tab=Family&family={OTHER}")

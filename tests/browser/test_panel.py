@@ -146,18 +146,6 @@ def test_a_picture_blurred_by_safe_mode_is_shown_by_keyboard(grid: GridPage, coi
     expect(grid.panel.get_by_role("button", name="Show the picture")).to_have_count(0)
 
 
-def test_a_viewer_has_no_button_and_no_key_that_decides(page: Page, coins: dict[str, Any]) -> None:
-    mount(page, actions=[], undoable=False, **coins)
-    grid = GridPage(page)
-    for name in ("Approve", "Undo", "Redo"):
-        expect(page.get_by_role("button", name=name)).to_have_count(0)
-    grid.press("a", "r", "1", "z", "Shift+A", "Control+a", "a", "Enter")
-    expect(grid.panel).to_be_visible()
-    grid.press("a", "Escape")
-    expect(grid.cards).to_have_count(4)
-    assert decided(page) == []
-
-
 def test_beside_the_cards_keys_act_on_the_selection_and_buttons_on_the_open_coin(grid: GridPage) -> None:
     first, second, third, _ = grid.addresses()
     grid.press("Space", "ArrowRight", "Space", "ArrowRight", "Enter")

@@ -1,17 +1,16 @@
 """Decisions kept by the browser are delivered only where they were made."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import confirm, decided, mount, posted
+from tests.browser.bare_grid import decided, mount, posted
 from tests.browser.bare_page import give, visit
 
 LOG = '{"id": "left", "verb": "approve", "addresses": ["x"], "seen": {}}'
 
 
-def left(page: Page, *, library: str = "a library", actor: str = "ann%40x.org") -> str:
+def left(page: Page) -> str:
     """Store one decision that an earlier page left unanswered; return its key."""
-    key = f"memedex-decisions:{library.replace(' ', '%20')}:{actor}:old"
+    key = "memedex-decisions:a%20library:ann%40x.org:old"
     page.evaluate("([key, log]) => localStorage.setItem(key, log)", [key, f"[{LOG}]"])
     return key
 
@@ -28,43 +27,6 @@ def test_a_decision_waits_under_its_library_and_person_and_is_sent_with_them(pag
     assert [entry["verb"] for entry in message["entries"]] == ["approve"]
     keys = page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('memedex-dec'))")
     assert [key.rpartition(":")[0] for key in keys] == ["memedex-decisions:a%20library:ann%40x.org"]
-
-
-def test_unanswered_decisions_of_the_same_person_are_sent_until_answered(page: Page) -> None:
-    visit(page)
-    key = left(page)
-    mount(page)
-    assert [entry["id"] for entry in posted(page)[0]["entries"]] == ["left"]
-    assert kept(page, key)
-    confirm(page)
-    expect(page.locator("body")).to_be_visible()
-    page.wait_for_function("key => !localStorage.getItem(key)", arg=key)
-
-
-@pytest.mark.parametrize(
-    ("of", "message"),
-    [
-        (
-            {"library": "another"},
-            "1 decision made in another library will be stored when it is opened here again",
-        ),
-        (
-            {"actor": "bob%40x.org"},
-            "1 decision of bob@x.org will be stored when bob@x.org opens this library",
-        ),
-    ],
-)
-def test_decisions_made_elsewhere_are_reported_and_kept_but_not_sent(
-    page: Page, of: dict[str, str], message: str
-) -> None:
-    visit(page)
-    key = left(page, **of)
-    mount(page)
-    expect(page.get_by_role("status")).to_contain_text(message)
-    page.keyboard.press("a")
-    assert [entry["verb"] for entry in posted(page)[0]["entries"]] == ["approve"]
-    assert posted(page)[0]["entries"][0]["id"] != "left"
-    assert kept(page, key)
 
 
 def test_another_person_on_the_same_page_gets_a_separate_log_and_selection(page: Page) -> None:

@@ -22,7 +22,7 @@ from store.jobs.background_worker import Worker
 from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
-from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
+from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
 from tests.pages.conftest import OVERVIEW, finish_jobs, is_locked, opened, press, rerun, send, sendable, words
 
 TITLES = {
@@ -224,11 +224,6 @@ def test_the_check_finds_a_changed_sidecar_and_repair_imports_it(chroma: None, l
     press(app, "Repair")
     finish_jobs()
     assert library.get(PENDING.address).name == "Renamed"
-
-
-def test_search_answers_a_linked_query(library: Library) -> None:
-    app = opened("search", q=FROG.entity)
-    assert f"{len(COINS)} coins ranked in" in words(app)
 
 
 def test_search_says_when_all_weights_are_zero(library: Library) -> None:
