@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from typing import Any
 
 from starlette.requests import Request
@@ -25,10 +26,15 @@ def request_with(token: str | None, *, login: Claims | None = None) -> Request:
     )
 
 
-def lived(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run this in an event loop of its own, as a server has one."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(asyncio.wait_for(scenario(), 60))).result()
+def lived(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run this test in an event loop of its own, as a server has one."""
+
+    @wraps(test)
+    def run(**fixtures: Any) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: asyncio.run(asyncio.wait_for(test(**fixtures), 60))).result()
+
+    return run
 
 
 async def answer(token: str | None, **more: Any) -> Response:

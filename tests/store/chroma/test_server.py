@@ -266,23 +266,6 @@ def test_without_chroma_everything_else_works_and_its_queue_waits(
     settings.cache_clear()
 
 
-def test_a_server_that_comes_back_empty_is_filled_without_a_model(
-    root: Path, embedder: Hashed, on_server: ChromaRun
-) -> None:
-    with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, 1, 2))
-        assert follows(library)
-        requests = embedder.requests
-        on_server.kill()
-        on_server.folder.rename(on_server.folder.with_name("lost"))
-        on_server.start()
-        library.degrade([address(2)])
-        assert follows(library)
-        assert library.check_chroma() == []
-        assert embedder.requests == requests
-    assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
-
-
 def test_a_server_that_comes_back_empty_is_noticed_without_a_decision(
     root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,17 +366,6 @@ def test_a_tenant_that_the_server_does_not_have_is_named(
 )
 def test_an_address_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
     assert ChromaServer(url).port == port
-
-
-def test_doctor_offers_no_rebuild_while_the_server_is_away(
-    root: Path, embedder: Hashed, on_server: ChromaRun
-) -> None:
-    with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, 1))
-        assert library.wait_for_chroma(60)
-        on_server.kill()
-        finding = next(one for one in doctor.check(library) if on_server.url in one.what)
-        assert finding.remedy == "nothing is lost, Chroma follows when the server answers"
 
 
 def test_a_tls_error_is_explained(server: ChromaRun) -> None:

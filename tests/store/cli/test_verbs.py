@@ -106,19 +106,17 @@ def caption_of(run: Run, key: str) -> tuple[str, str]:
 
 
 @pytest.mark.usefixtures("own_interpreter")
-@pytest.mark.parametrize(
-    ("typed", "offered"), [("memedex unf", ["unfit-words"]), ("memedex memory ask --wor", ["--world"])]
-)
-def test_an_installed_command_completes_verbs_and_options(typed: str, offered: list[str]) -> None:
+def test_an_installed_command_completes_verbs_and_options() -> None:
     script = "import sys; sys.argv[0] = 'memedex'; from store.cli import main; main()"
-    more = {"_MEMEDEX_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment(**more), capture_output=True, text=True, check=True)
-    assert done.stdout.split() == offered
-    shown = subprocess.run(
-        [*command, "--help"], env=environment(), capture_output=True, text=True, check=True
-    )
-    assert "--install-completion" in shown.stdout
+
+    def printed(*arguments: str, **more: str) -> str:
+        command, given = [sys.executable, "-c", script, *arguments], environment(**more)
+        return subprocess.run(command, env=given, capture_output=True, text=True, check=True).stdout
+
+    for typed, offered in {"memedex unf": "unfit-words", "memedex memory ask --wor": "--world"}.items():
+        asked = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+        assert printed(_MEMEDEX_COMPLETE="complete_bash", **asked).split() == [offered]
+    assert "--install-completion" in printed("--help")
 
 
 @pytest.mark.parametrize("verb", ["list", "index", "run"])

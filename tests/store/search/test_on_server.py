@@ -118,7 +118,6 @@ def test_chroma_cloud_is_searched_within_its_limits(
     with chroma_cloud(server, quota=quota, busy_every=1_000_000) as cloud:
         monkeypatch.setattr("store.chroma.server.CLOUD", "127.0.0.1")
         monkeypatch.setattr("store.chroma.server.CLOUD_BATCH", quota)
-        monkeypatch.setattr("store.chroma.server.CLOUD_BATCH", quota)
         monkeypatch.setattr(server_search, "_WITH_WORDS", 0)
         monkeypatch.setenv("MEMEDEX_CHROMA_URL", cloud.url)
         monkeypatch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
@@ -153,11 +152,10 @@ def test_what_needs_all_vectors_says_so(root: Path, embedder: Hashed, server: Ch
 
 
 def test_a_search_without_a_named_server_says_which_setting_is_missing(
-    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+    root: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("MEMEDEX_CHROMA_URL")
-    monkeypatch.setenv("MEMEDEX_CHROMA", "off")
-    settings.cache_clear()
+    monkeypatch.setattr(settings(), "search", "server")
+    monkeypatch.setattr(settings(), "chroma", "off")
     with (
         open_library(root, embedder=embedder) as library,
         pytest.raises(MemedexError, match="MEMEDEX_CHROMA_URL"),

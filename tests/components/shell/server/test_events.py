@@ -19,7 +19,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.components.claims import claims
-from tests.components.shell.streams import answer, lived, opened
+from tests.components.shell.streams import Stream, answer, lived, opened
 from tests.store.conftest import address, coin, fresh_root
 from tests.store.faulty_disk import clock_set
 from tests.store.hashed import Hashed
@@ -51,120 +51,111 @@ def open_sessions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return sessions
 
 
-def test_the_first_message_has_everything_and_the_next_only_what_changed(library: Library) -> None:
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        first = await stream.news()
-        assert first["generation"] == library.generation
-        assert first["pending"] == 6
-        assert first["badges"] == []
-        library.approve([address(0)])
+async def greeted(library: Library, session: str = "") -> Stream:
+    """Ann's stream, whose first message was heard."""
+    stream = await opened(tokens.signed(library, actor="ann@x.org", session=session))
+    await stream.news()
+    return stream
+
+
+@lived
+async def test_the_first_message_has_everything_and_the_next_only_what_changed(library: Library) -> None:
+    stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+    first = await stream.news()
+    assert first["generation"] == library.generation
+    assert first["pending"] == 6
+    assert first["badges"] == []
+    library.approve([address(0)])
+    await events.watcher.read_state()
+    news = await stream.news()
+    assert (news["generation"], news["pending"]) == (library.generation, 5)
+    assert "jobs" not in news
+
+
+@lived
+async def test_nothing_is_told_while_nothing_changes_but_a_run_of_the_page_is_answered(
+    library: Library,
+) -> None:
+    stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+    first = await stream.news()
+    for _ in range(3):
         await events.watcher.read_state()
-        news = await stream.news()
-        assert (news["generation"], news["pending"]) == (library.generation, 5)
-        assert "jobs" not in news
-
-    lived(scenario)
-
-
-def test_nothing_is_told_while_nothing_changes_but_a_run_of_the_page_is_answered(library: Library) -> None:
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        first = await stream.news()
-        for _ in range(3):
-            await events.watcher.read_state()
-        events.watcher.page_ran("")
-        await events.watcher.read_state()
-        news = await stream.news()
-        assert list(news) == ["at"]
-        assert news["at"] > first["at"]
-
-    lived(scenario)
+    events.watcher.page_ran("")
+    await events.watcher.read_state()
+    news = await stream.news()
+    assert list(news) == ["at"]
+    assert news["at"] > first["at"]
 
 
-def test_what_is_decided_here_is_told_before_the_next_reading_is_due(library: Library) -> None:
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        await stream.news()
-        library.approve([address(0)])
-        events.watcher.hurry()
-        assert (await stream.news())["pending"] == 5
-
-    lived(scenario)
+@lived
+async def test_what_is_decided_here_is_told_before_the_next_reading_is_due(library: Library) -> None:
+    stream = await greeted(library)
+    library.approve([address(0)])
+    events.watcher.hurry()
+    assert (await stream.news())["pending"] == 5
 
 
-def test_a_stream_that_has_nothing_to_tell_gives_a_sign_of_life(
+@lived
+async def test_a_stream_that_has_nothing_to_tell_gives_a_sign_of_life(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        await stream.news()
-        monkeypatch.setattr(events, "_HEARTBEAT", 0.01)
-        assert (await anext(stream.pieces)).startswith(":")
-
-    lived(scenario)
+    stream = await greeted(library)
+    monkeypatch.setattr(events, "_HEARTBEAT", 0.01)
+    assert (await anext(stream.pieces)).startswith(":")
 
 
-def test_without_a_token_of_this_library_there_is_no_stream(library: Library, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        with open_library(fresh_root(tmp_path / "other"), embedder=Hashed()) as other:
-            foreign = tokens.signed(other, actor="ann@x.org", session="")
-        for token in (None, "", "x.y", foreign):
-            assert (await answer(token)).status_code == 403
-
-    lived(scenario)
+@lived
+async def test_without_a_token_of_this_library_there_is_no_stream(library: Library, tmp_path: Path) -> None:
+    with open_library(fresh_root(tmp_path / "other"), embedder=Hashed()) as other:
+        foreign = tokens.signed(other, actor="ann@x.org", session="")
+    for token in (None, "", "x.y", foreign):
+        assert (await answer(token)).status_code == 403
 
 
-def test_a_stream_ends_with_its_session_and_another_cannot_be_opened(
+@lived
+async def test_a_stream_ends_with_its_session_and_another_cannot_be_opened(
     library: Library, open_sessions: set[str]
 ) -> None:
-    async def scenario() -> None:
-        token = tokens.signed(library, actor="ann@x.org", session="here")
-        stream = await opened(token)
-        await stream.news()
-        open_sessions.remove("here")  # as when the tab is closed, or the server ends
-        await events.watcher.read_state()
-        assert await stream.is_over()
-        assert (await answer(tokens.signed(library, actor="ann@x.org", session="nobody"))).status_code == 401
-
-    lived(scenario)
+    token = tokens.signed(library, actor="ann@x.org", session="here")
+    stream = await opened(token)
+    await stream.news()
+    open_sessions.remove("here")  # as when the tab is closed, or the server ends
+    await events.watcher.read_state()
+    assert await stream.is_over()
+    assert (await answer(tokens.signed(library, actor="ann@x.org", session="nobody"))).status_code == 401
 
 
-def test_a_stream_ends_with_its_login(
+@lived
+async def test_a_stream_ends_with_its_login(
     library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
     login = claims()
-
-    async def scenario() -> None:
-        token = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
-        assert (await answer(token)).status_code == 401, "without its cookie"
-        other_tab = tokens.signed(library, actor="ann@x.org", session="there", claims=login)
-        streams = [await opened(each, login=login) for each in (token, other_tab)]
-        for stream in streams:
-            await stream.news()
-        logins.end(login, session="here")
-        await events.watcher.read_state()  # nothing else happened
-        for stream in streams:
-            assert await stream.is_over()
-        assert (await answer(token, login=login)).status_code == 401
-
-    lived(scenario)
+    token = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
+    assert (await answer(token)).status_code == 401, "without its cookie"
+    other_tab = tokens.signed(library, actor="ann@x.org", session="there", claims=login)
+    streams = [await opened(each, login=login) for each in (token, other_tab)]
+    for stream in streams:
+        await stream.news()
+    logins.end(login, session="here")
+    await events.watcher.read_state()  # nothing else happened
+    for stream in streams:
+        assert await stream.is_over()
+    assert (await answer(token, login=login)).status_code == 401
 
 
-def test_a_stream_ends_at_its_time_although_its_token_names_no_login(
+@lived
+async def test_a_stream_ends_at_its_time_although_its_token_names_no_login(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        follow = partial(events.watcher.follow, expires=time.time())
-        monkeypatch.setattr(events.watcher, "follow", lambda *given, expires, **more: follow(*given, **more))
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        assert await stream.is_over()
-
-    lived(scenario)
+    follow = partial(events.watcher.follow, expires=time.time())
+    monkeypatch.setattr(events.watcher, "follow", lambda *given, expires, **more: follow(*given, **more))
+    stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+    assert await stream.is_over()
 
 
-def test_a_stream_ends_when_its_login_expires_though_nothing_is_told_and_nobody_asks(
+@lived
+async def test_a_stream_ends_when_its_login_expires_though_nothing_is_told_and_nobody_asks(
     library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
@@ -176,36 +167,30 @@ def test_a_stream_ends_when_its_login_expires_though_nothing_is_told_and_nobody_
         moments.append(expires)
         return follow(*given, expires=time.time(), **more)
 
-    async def scenario() -> None:
-        monkeypatch.setattr(events.watcher, "follow", shortened)
-        stream = await opened(
-            tokens.signed(library, actor="ann@x.org", session="here", claims=login), login=login
-        )
-        monkeypatch.setattr(logins, "expires", lambda _: 0.0)  # as when that moment has come
-        assert await stream.is_over()
-        assert moments == [login["exp"]]
-
-    lived(scenario)
+    monkeypatch.setattr(events.watcher, "follow", shortened)
+    stream = await opened(
+        tokens.signed(library, actor="ann@x.org", session="here", claims=login), login=login
+    )
+    monkeypatch.setattr(logins, "expires", lambda _: 0.0)  # as when that moment has come
+    assert await stream.is_over()
+    assert moments == [login["exp"]]
 
 
-def test_a_session_has_one_stream_and_the_server_no_more_than_it_can_bear(
+@lived
+async def test_a_session_has_one_stream_and_the_server_no_more_than_it_can_bear(
     library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "MOST", 1)
-
-    async def scenario() -> None:
-        token = tokens.signed(library, actor="ann@x.org", session="here")
-        first = await opened(token)
-        await first.news()
-        second = await opened(token)
-        assert await first.is_over()
-        await second.news()
-        other = tokens.signed(library, actor="ann@x.org", session="there")
-        assert (await answer(other)).status_code == 503
-        await second.pieces.aclose()  # type: ignore[attr-defined]
-        await opened(other)
-
-    lived(scenario)
+    token = tokens.signed(library, actor="ann@x.org", session="here")
+    first = await opened(token)
+    await first.news()
+    second = await opened(token)
+    assert await first.is_over()
+    await second.news()
+    other = tokens.signed(library, actor="ann@x.org", session="there")
+    assert (await answer(other)).status_code == 503
+    await second.pieces.aclose()  # type: ignore[attr-defined]
+    await opened(other)
 
 
 def test_a_person_sees_only_their_own_model_output(library: Library) -> None:
@@ -247,21 +232,18 @@ def test_counts_are_read_only_after_a_change(library: Library) -> None:
     assert current_state.read(library, before)["pending"] == 7
 
 
-def test_a_library_that_cannot_be_read_for_a_moment_ends_no_stream(
+@lived
+async def test_a_library_that_cannot_be_read_for_a_moment_ends_no_stream(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        await stream.news()
-        read = events.watcher._read
-        monkeypatch.setattr(events.watcher, "_read", lambda _: 1 / 0)
-        await events.watcher.read_state()
-        monkeypatch.setattr(events.watcher, "_read", read)
-        library.approve([address(0)])
-        await events.watcher.read_state()
-        assert (await stream.news())["pending"] == 5
-
-    lived(scenario)
+    stream = await greeted(library)
+    read = events.watcher._read
+    monkeypatch.setattr(events.watcher, "_read", lambda _: 1 / 0)
+    await events.watcher.read_state()
+    monkeypatch.setattr(events.watcher, "_read", read)
+    library.approve([address(0)])
+    await events.watcher.read_state()
+    assert (await stream.news())["pending"] == 5
 
 
 def test_a_clock_that_is_set_back_keeps_no_news_from_an_open_page() -> None:
@@ -291,44 +273,34 @@ def test_an_answer_is_in_the_state_while_it_is_written(library: Library) -> None
 
 
 @pytest.mark.parametrize("asked", ["its permission", "its session"])
-def test_what_fails_for_one_stream_ends_it_and_the_others_are_told_all_the_same(
+@lived
+async def test_what_fails_for_one_stream_ends_it_and_the_others_are_told_all_the_same(
     library: Library, open_sessions: set[str], asked: str
 ) -> None:
     def no_handles() -> bool:
         raise OSError("too many open files")
 
-    async def scenario() -> None:
-        streams = {
-            session: await opened(tokens.signed(library, actor="ann@x.org", session=session))
-            for session in sorted(open_sessions)
-        }
-        for stream in streams.values():
-            await stream.news()
-        with pytest.MonkeyPatch.context() as patch:
-            if asked == "its permission":
-                patch.setattr(events.watcher._streams["here"], "still_permitted", no_handles)
-            else:
-                patch.setattr(tokens, "is_open", lambda session: session != "here" or no_handles())
-            library.approve([address(0)])
-            await events.watcher.read_state()
-        assert await streams["here"].is_over()
-        assert (await streams["there"].news())["pending"] == 5
-
-    lived(scenario)
+    streams = {session: await greeted(library, session) for session in sorted(open_sessions)}
+    with pytest.MonkeyPatch.context() as patch:
+        if asked == "its permission":
+            patch.setattr(events.watcher._streams["here"], "still_permitted", no_handles)
+        else:
+            patch.setattr(tokens, "is_open", lambda session: session != "here" or no_handles())
+        library.approve([address(0)])
+        await events.watcher.read_state()
+    assert await streams["here"].is_over()
+    assert (await streams["there"].news())["pending"] == 5
 
 
-def test_pages_are_told_later_if_no_thread_can_be_had_for_a_moment(library: Library) -> None:
+@lived
+async def test_pages_are_told_later_if_no_thread_can_be_had_for_a_moment(library: Library) -> None:
     async def no_thread(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    async def scenario() -> None:
-        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
-        await stream.news()
-        library.approve([address(0)])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(events, "run_in_threadpool", no_thread)
-            await events.watcher.read_state()
+    stream = await greeted(library)
+    library.approve([address(0)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(events, "run_in_threadpool", no_thread)
         await events.watcher.read_state()
-        assert (await stream.news())["pending"] == 5
-
-    lived(scenario)
+    await events.watcher.read_state()
+    assert (await stream.news())["pending"] == 5
