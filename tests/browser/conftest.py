@@ -22,6 +22,7 @@ from store.settings import settings
 from tests.browser import server_process
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.browser.dashboard import Server
+from tests.browser.grid_page import filled_library
 from tests.ports import free_port
 
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
@@ -263,6 +264,16 @@ def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) 
     """A dashboard on the seeded library, for tests that change nothing or take it back."""
     root = shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")
     with dashboard(root, model=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def app(
+    request: pytest.FixtureRequest, chromium: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A dashboard for the tests of a module, on a library that its `fill` fills, run as its `RUN` says."""
+    root = filled_library(tmp_path_factory.mktemp("app"), request.module.fill)
+    with dashboard(root, **getattr(request.module, "RUN", {})) as server:
         yield server
 
 

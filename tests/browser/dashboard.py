@@ -12,6 +12,7 @@ from uuid import uuid4
 from playwright.sync_api import Page, expect
 
 from components.shell.session.tokens import signed
+from store.catalog.filters import Filter
 from store.reading.reader import Reader
 from store.runtime import open_reader
 
@@ -35,6 +36,25 @@ class Server:
             yield reader
         finally:
             reader.close()
+
+    def tiers(self, *addresses: str) -> list[str]:
+        """Where these coins are."""
+        with self.stored() as library:
+            return [library.get(address).tier for address in addresses]
+
+    def tier(self, address: str) -> str:
+        [found] = self.tiers(address)
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """How many coins are in each tier."""
+        with self.stored() as library:
+            return dict(library.counts())
+
+    def names(self) -> list[str]:
+        """Of all coins, in alphabetical order."""
+        with self.stored() as library:
+            return sorted(record.name for record in library.find(Filter()))
 
     def post(self, entries: Sequence[dict[str, Any]], *, who: str = "") -> dict[str, Any]:
         """Send decisions as another page does; the answers by id. Raises if the server is killed before."""

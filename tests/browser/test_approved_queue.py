@@ -1,40 +1,28 @@
 """The approved queue: ready coins go into the library, the others say what is missing."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from store.library import Library
-from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled_library
+from tests.browser.grid_page import GridPage
 from tests.store.conftest import address, coin, written
 from tests.waiting import eventually
 
 READY, BARE, FAILING = 8, 9, 10
 
 
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    def fill(library: Library) -> None:
-        library.add(coin(number) for number in range(11))
-        library.approve([address(number) for number in range(5, 11)])
-        library.caption(address(READY), caption=written("a frog"))
-
-    with dashboard(filled_library(tmp_path_factory.mktemp("approved"), fill)) as server:
-        yield server
+def fill(library: Library) -> None:
+    library.add(coin(number) for number in range(11))
+    library.approve([address(number) for number in range(5, 11)])
+    library.caption(address(READY), caption=written("a frog"))
 
 
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/approved")
-
-
-def tier(app: Server, number: int) -> str:
-    with app.stored() as library:
-        return library.get(address(number)).tier
 
 
 def test_only_captioned_coins_are_promoted(app: Server, grid: GridPage) -> None:
@@ -45,8 +33,8 @@ def test_only_captioned_coins_are_promoted(app: Server, grid: GridPage) -> None:
     grid.press("p")
     expect(grid.card(address(BARE)).locator(".reason")).to_contain_text("write entity and context")
     expect(grid.card(address(READY))).to_have_count(0)
-    assert eventually(lambda: tier(app, READY) == "library")
-    assert tier(app, BARE) == "approved"
+    assert eventually(lambda: app.tier(address(READY)) == "library")
+    assert app.tier(address(BARE)) == "approved"
     expect(grid.page.get_by_role("button", name=re.compile("1 promoted"))).to_be_visible()
 
 
@@ -56,10 +44,10 @@ def test_undo_restores_coins_moved_back_to_review_or_deleted(app: Server, grid: 
     grid.card(address(6)).click()
     grid.press("x")
     grid.expect_settled()
-    assert (tier(app, 5), tier(app, 6)) == ("pending", "trash")
+    assert app.tiers(address(5), address(6)) == ["pending", "trash"]
     grid.press("z", "z")
     grid.expect_settled()
-    assert (tier(app, 5), tier(app, 6)) == ("approved", "approved")
+    assert app.tiers(address(5), address(6)) == ["approved", "approved"]
     expect(grid.card(address(5))).to_be_visible()
 
 
@@ -85,7 +73,7 @@ def test_a_failed_write_brings_the_card_back(app: Server, grid: GridPage) -> Non
     grid.card(address(FAILING)).click()
     grid.press("b")
     grid.expect_settled()
-    assert tier(app, FAILING) == "pending"
+    assert app.tier(address(FAILING)) == "pending"
 
 
 def tags(app: Server, *numbers: int) -> list[list[str]]:

@@ -1,20 +1,18 @@
 """Duplicates: the badge, the comparison, and a verdict that stays until it is undone."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from store.library import Library
 from tests.browser.bare_grid import APPROVE, decided, mount, written
-from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled_library
+from tests.browser.grid_page import GridPage
 from tests.store.conftest import address
 from tests.store.duplicates.copies import coin_with_drawing, drawing
 
+RUN = {"looks": "for copies"}
 ORIGINAL, COPY, OTHER = address(0), address(1), address(2)
 
 
@@ -28,12 +26,6 @@ def fill(library: Library) -> None:
     )
     library.approve([ORIGINAL])
     library.duplicates.examine()
-
-
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("copycats"), fill), looks="for copies") as server:
-        yield server
 
 
 def badge(grid: GridPage, one: str) -> Locator:
@@ -67,8 +59,7 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
     expect(badge(again, COPY)).to_be_hidden()
     again.press("z")
     expect(badge(again, COPY)).to_be_visible()
-    with app.stored() as library:
-        assert library.counts() == {"pending": 2, "approved": 1, "library": 0, "trash": 0}
+    assert app.counts() == {"pending": 2, "approved": 1, "library": 0, "trash": 0}
 
 
 def other(number: int) -> dict[str, Any]:

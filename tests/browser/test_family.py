@@ -12,17 +12,12 @@ from tests.store.conftest import address, coin
 from tests.store.rules.conftest import copied
 from tests.waiting import eventually
 
-FIRST, SECOND, OTHER, SPARED = (address(number) for number in (1, 2, 3, 4))
+FAMILY = FIRST, SECOND, OTHER, SPARED = tuple(address(number) for number in (1, 2, 3, 4))
 
 
 def fill(library: Library) -> None:
     library.add([coin(1, ticker="ONE"), *(copied(number, of=1, ticker=f"T{number}") for number in (2, 3, 4))])
     library.duplicates.examine()
-
-
-def tiers(server: Server) -> list[str]:
-    with server.stored() as library:
-        return [library.get(one).tier for one in (FIRST, SECOND, OTHER, SPARED)]
 
 
 def test_one_key_keeps_a_coin_and_rejects_the_rest_and_one_takes_it_back(
@@ -32,22 +27,22 @@ def test_one_key_keeps_a_coin_and_rejects_the_rest_and_one_takes_it_back(
     visit(page, server, f"library?tab=Family&family={OTHER}", title="Library")
     grid = GridPage(page)
     expect(grid.cards).to_have_count(4)
-    assert grid.addresses() == [FIRST, SECOND, OTHER, SPARED]
+    assert grid.addresses() == [*FAMILY]
     expect(grid.card(SECOND)).to_contain_text("same picture, 100 %")
     indent = "card => card.getBoundingClientRect().left"
     assert grid.card(SECOND).evaluate(indent) > grid.card(FIRST).evaluate(indent)
 
     grid.press("Home", "0")
-    assert eventually(lambda: tiers(server) == ["pending", "trash", "trash", "trash"])
+    assert eventually(lambda: server.tiers(*FAMILY) == ["pending", "trash", "trash", "trash"])
     expect(grid.card(SECOND)).to_contain_text("copy of Coin 1")
     expect(grid.cards).to_have_count(4)
     grid.press("z")
-    assert eventually(lambda: tiers(server) == ["pending"] * 4)
+    assert eventually(lambda: server.tiers(*FAMILY) == ["pending"] * 4)
 
     expect(grid.card(SPARED)).to_contain_text("in review")
     grid.card(SECOND).click(modifiers=["Control"])
     grid.card(OTHER).click(modifiers=["Control"])
     grid.press("Home", "0")
-    assert eventually(lambda: tiers(server) == ["pending", "trash", "trash", "pending"]), (
+    assert eventually(lambda: server.tiers(*FAMILY) == ["pending", "trash", "trash", "pending"]), (
         "only the selected ones"
     )

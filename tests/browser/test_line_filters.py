@@ -22,8 +22,7 @@ def test_an_unknown_filter_shows_no_cards_and_keys_decide_nothing(shared: Server
     expect(page.get_by_role("searchbox")).not_to_be_focused()
     grid.press("Shift+A", "r")
     grid.expect_settled()
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "pending"
+    assert shared.tier(PENDING.address) == "pending"
 
     page.get_by_placeholder("words, tag:dog …").fill("tag:frgo")
     page.get_by_role("button", name="Use tag:frog").click()

@@ -2,36 +2,28 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Semaphore
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, Request, WebSocket, expect
 
 from store.catalog.filters import Filter
 from store.library import Library
-from tests.browser.conftest import Serve, dashboard
+from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
 
-COINS = 20
+COINS, RUN = 20, {"model": True}
 
 
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def fill(library: Library) -> None:
     """Coins in Review, and three approved ones without a caption; each test approves some more."""
-
-    def fill(library: Library) -> None:
-        library.add(coin(number) for number in range(COINS))
-        library.approve([address(number) for number in range(3)])
-
-    with dashboard(filled_library(tmp_path_factory.mktemp("live"), fill), model=True) as server:
-        yield server
+    library.add(coin(number) for number in range(COINS))
+    library.approve([address(number) for number in range(3)])
 
 
 class Traffic:
@@ -94,11 +86,6 @@ def approve_one(app: Server) -> None:
     app.decide("approve", coin)
 
 
-def approved(app: Server) -> int:
-    with app.stored() as library:
-        return library.counts()["approved"]
-
-
 def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server, page: Page) -> None:
     wait_for_the_model(page, app)
     traffic = Traffic(page)
@@ -124,7 +111,7 @@ def test_what_changes_elsewhere_appears_at_rest_is_offered_over_a_field_and_wait
     app: Server, page: Page
 ) -> None:
     grid = GridPage(page, f"{app.url}/approved")
-    count = approved(app)
+    count = app.counts()["approved"]
     expect(grid.cards).to_have_count(count)
     approve_one(app)
     expect(grid.cards).to_have_count(count + 1)

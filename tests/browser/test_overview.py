@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from store.catalog.filters import Filter
 from tests.browser.coins import PENDING, picture
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
-
-EVERYTHING = Filter()
 
 
 def tile(page: Page, tier: str) -> Locator:
@@ -61,9 +58,8 @@ def test_an_import_reports_added_refused_and_existing_coins_and_is_undone_by_a_k
     page.get_by_role("button", name="Import path").click()
     expect(page.get_by_text("2 added")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^\S*\s*1 refused$"))).to_be_visible()
-    with empty.stored() as library:
-        assert library.counts()["pending"] == 2
-        assert {record.name for record in library.find(EVERYTHING)} == {"Token A", "Token B"}
+    assert empty.counts()["pending"] == 2
+    assert empty.names() == ["Token A", "Token B"]
     expect(said_of(page)).to_contain_text("Imported Token")
 
     page.get_by_test_id("stMain").get_by_role("link", name="Import coins").click()
@@ -72,8 +68,7 @@ def test_an_import_reports_added_refused_and_existing_coins_and_is_undone_by_a_k
     page.get_by_role("button", name="Import path").click()
     expect(page.get_by_text("2 already there")).to_be_visible()
     expect(page.get_by_text("0 added")).to_be_visible()
-    with empty.stored() as library:
-        assert library.counts()["pending"] == 2
+    assert empty.counts()["pending"] == 2
 
     page.get_by_role("link", name="Insights").click()
     expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
@@ -81,8 +76,7 @@ def test_an_import_reports_added_refused_and_existing_coins_and_is_undone_by_a_k
     expect(said_of(page)).to_have_count(0)
     page.get_by_role("heading", name="Insights", level=1).press("z")
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
-    with empty.stored() as library:
-        assert library.counts()["pending"] == 0
+    assert empty.counts()["pending"] == 0
 
 
 def test_a_dropped_folder_keeps_its_paths(page: Page, empty: Server, tmp_path: Path) -> None:
@@ -98,8 +92,7 @@ def test_a_dropped_folder_keeps_its_paths(page: Page, empty: Server, tmp_path: P
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Import 4 files").click()
     expect(page.get_by_text("2 added")).to_be_visible()
-    with empty.stored() as library:
-        assert sorted(record.name for record in library.find(EVERYTHING)) == ["Dog", "Frog"]
+    assert empty.names() == ["Dog", "Frog"]
 
 
 def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_pictures(
@@ -119,13 +112,11 @@ def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_p
     )
     page.get_by_role("button", name="Import 2 files").click()
     expect(page.get_by_text("2 added")).to_be_visible()
-    with empty.stored() as library:
-        assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
+    assert empty.names() == ["Blue Thing", "Red Thing"]
     expect(said_of(page)).to_contain_text("Imported Red Thing and Blue Thing")
     said_of(page).get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
-    with empty.stored() as library:
-        assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
+    assert empty.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
 
 
 def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:
@@ -133,15 +124,13 @@ def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:
     expect(page.get_by_role("gridcell")).to_have_count(1)
     page.keyboard.press("r")
     expect(page.get_by_text("Nothing is waiting for review.")).to_be_visible()
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "trash"
+    assert shared.tier(PENDING.address) == "trash"
     page.get_by_test_id("stSidebar").get_by_role("link", name="Library").click()
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Rejected").click()
     expect(page.get_by_role("gridcell", name=PENDING.name)).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("No coin is rejected.")).to_be_visible()
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "pending"
+    assert shared.tier(PENDING.address) == "pending"
 
 
 def test_a_server_that_others_can_reach_shows_nothing_without_a_login(

@@ -74,8 +74,7 @@ def test_g_and_a_letter_go_to_a_place_and_what_is_typed_into_it_decides_nothing(
         if place != "Settings":
             expect(page.get_by_role("gridcell").first).to_be_visible()
             page.keyboard.press("Escape")  # cards take a key so soon after another for text, until this
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "pending"
+    assert shared.tier(PENDING.address) == "pending"
 
 
 def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text_and_a_coin_is_opened_where_it_is(

@@ -182,8 +182,7 @@ def test_a_link_to_a_coin_of_another_page_shows_it_there_and_leads_to_where_it_i
     grid.panel.get_by_role("button", name="Open in Review").click()
     expect(page.get_by_role("heading", name="Review", level=1)).to_be_attached()
     expect(grid.panel.get_by_role("button", name="Approve a", exact=True)).to_be_visible()
-    with shared.stored() as library:
-        assert library.get(PENDING.address).tier == "pending"
+    assert shared.tier(PENDING.address) == "pending"
 
 
 def test_an_address_of_no_coin_says_so_and_leaves_the_page(shared: Server, page: Page) -> None:

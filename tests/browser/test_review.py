@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -12,10 +11,9 @@ from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.library import Library
 from store.runtime import open_reader
-from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.delayed_messages import DelayedMessages
-from tests.browser.grid_page import GridPage, filled_library
+from tests.browser.grid_page import GridPage
 from tests.store.conftest import CREATED_AT, address, coin
 from tests.waiting import eventually
 
@@ -36,22 +34,6 @@ def fill(library: Library) -> None:
     )
 
 
-def pending(app: Server) -> int:
-    with app.stored() as library:
-        return library.counts()["pending"]
-
-
-def tier(app: Server, address: str) -> str:
-    with app.stored() as library:
-        return library.get(address).tier
-
-
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("review"), fill)) as server:
-        yield server
-
-
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/{REVIEW}")
@@ -63,13 +45,12 @@ def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, page: Page) -> 
     grid.press(*("a" if number % 3 else "r" for number in range(30)))
     grid.expect_settled()
     with app.stored() as library:
-        tiers = [library.get(address).tier for address in first]
         decisions = library.decisions(limit=30)
-    assert tiers == ["approved" if number % 3 else "trash" for number in range(30)]
+    assert app.tiers(*first) == ["approved" if number % 3 else "trash" for number in range(30)]
     assert {decision.count for decision in decisions} == {1}
     grid.press(*["z"] * 30)
     grid.expect_settled()
-    assert all(tier(app, address) == "pending" for address in first)
+    assert app.tiers(*first) == ["pending"] * 30
     assert grid.addresses()[:30] == first
 
 
@@ -81,16 +62,16 @@ def test_a_key_pressed_right_before_a_reload_counts_and_is_undone_and_redone_aft
     grid.page.reload()
     expect(grid.cards.first).to_be_visible()
     grid.expect_settled()
-    assert tier(app, address) == "trash"
+    assert app.tier(address) == "trash"
     expect(grid.card(address)).to_have_count(0)
     grid.press("z")
     expect(grid.card(address)).to_have_count(1)
     grid.expect_settled()
-    assert tier(app, address) == "pending"
+    assert app.tier(address) == "pending"
     grid.press("Shift+Z")
     expect(grid.card(address)).to_have_count(0)
     grid.expect_settled()
-    assert tier(app, address) == "trash"
+    assert app.tier(address) == "trash"
 
 
 def test_a_key_pressed_right_before_the_tab_closes_still_counts(
@@ -101,7 +82,7 @@ def test_a_key_pressed_right_before_the_tab_closes_still_counts(
     grid.page.close(run_before_unload=True)
     # Sent while the tab closes; if the browser ends it too early, the next page sends it.
     GridPage(context.new_page(), f"{app.url}/{REVIEW}").expect_settled()
-    assert tier(app, address) == "approved"
+    assert app.tier(address) == "approved"
 
 
 def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(app: Server, page: Page) -> None:
@@ -137,7 +118,7 @@ def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
     expect(shadow).to_have_count(0)  # it goes when cards move anyway
     expect(grid.card(following)).to_have_count(0)  # a window's own decision leaves none
     grid.expect_settled()
-    assert (tier(app, address), tier(app, following)) == ("trash", "approved")
+    assert app.tiers(address, following) == ["trash", "approved"]
 
 
 def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, page: Page) -> None:
@@ -151,7 +132,7 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, pa
     grid.expect_settled()
     expect(grid.message).to_contain_text("It is in review, not approved")
     expect(grid.card(address)).to_be_visible()
-    assert tier(app, address) == "pending"
+    assert app.tier(address) == "pending"
 
 
 def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
@@ -163,12 +144,12 @@ def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     grid.press("a")
     expect(grid.message).to_contain_text("they count now, look at it again")
     expect(grid.card(edited)).to_contain_text("Renamed by hand")
-    assert tier(app, edited) == "pending"
+    assert app.tier(edited) == "pending"
     grid.card(edited).click()
     grid.press("a")
     expect(grid.card(edited)).to_have_count(0)
     grid.expect_settled()
-    assert tier(app, edited) == "approved"
+    assert app.tier(edited) == "approved"
 
 
 def test_the_text_in_a_picture_is_corrected_in_the_panel(app: Server, grid: GridPage) -> None:
@@ -224,7 +205,7 @@ def test_all_matching_coins_are_decided_and_undone_across_pages_and_a_new_filter
     app: Server, page: Page
 ) -> None:
     grid = GridPage(page, f"{app.url}/review")
-    count = pending(app)
+    count = app.counts()["pending"]
     page.get_by_role("button", name=f"All {count} that match").click()
     expect(page.locator(".chosen-count")).to_have_text(f"All {count} that match selected")
     expect(page.get_by_role("button", name=f"Approve {count}")).to_be_enabled()
@@ -236,23 +217,23 @@ def test_all_matching_coins_are_decided_and_undone_across_pages_and_a_new_filter
     page.get_by_role("button", name=f"Bring back {count - 1} selected coins").click()
     expect(page.locator(".chosen-count")).to_have_text(f"{count - 1} that match selected")
     grid.press("Shift+A")  # selects, but decides nothing
-    assert pending(app) == count
+    assert app.counts()["pending"] == count
 
     grid.press("a")
     expect(grid.cards).to_have_count(1)
-    assert eventually(lambda: pending(app) == 1)
+    assert eventually(lambda: app.counts()["pending"] == 1)
     assert grid.at() == kept
     with app.stored() as library:
         assert library.decisions(limit=1)[0].count == count - 1
 
     grid.press("z")
-    assert eventually(lambda: pending(app) == count)
+    assert eventually(lambda: app.counts()["pending"] == count)
     expect(grid.cards).to_have_count(60)
     page.get_by_role("button", name=f"All {count} that match").click()
     expect(page.locator(".chosen-count")).to_have_text(f"All {count} that match selected")
     page.get_by_role("searchbox").fill("Coin 6")
     expect(page.locator(".chosen-count")).to_have_text("")
-    assert pending(app) == count
+    assert app.counts()["pending"] == count
 
 
 def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, page: Page) -> None:
@@ -275,7 +256,7 @@ def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, pag
 
 def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Server, page: Page) -> None:
     held: list[Route] = []
-    is_held, count = True, pending(app)
+    is_held, count = True, app.counts()["pending"]
     page.route("**/TextInput*.js", lambda route: held.append(route) if is_held else route.continue_())
     with page.expect_request("**/TextInput*.js"):
         grid = GridPage(page, f"{app.url}/review")
@@ -291,7 +272,7 @@ def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Serv
     expect(line).to_be_focused()
     expect(grid.cards).to_have_count(1)
     assert grid.addresses() == [CAT]
-    assert pending(app) == count
+    assert app.counts()["pending"] == count
 
 
 def test_new_words_clear_the_selection_and_start_at_the_first_card(grid: GridPage) -> None:
@@ -323,8 +304,7 @@ def test_pictures_have_signed_addresses_a_double_click_undoes_one_decision_and_a
     expect(grid.message).to_have_text(re.compile(r"^Undone: approved Coin \d+$"))
     expect(grid.card(second)).to_have_count(1)
     grid.expect_settled()
-    with app.stored() as library:
-        assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
+    assert app.tiers(first, second) == ["approved", "pending"]
     grid.page.locator(".card.at").focus()
     grid.press("z")
     grid.expect_settled()
@@ -336,9 +316,8 @@ def test_pictures_have_signed_addresses_a_double_click_undoes_one_decision_and_a
     grid.page.locator("[data-verb=approve]").click()
     grid.expect_settled()
     with app.stored() as library:
-        assert {library.get(address).tier for address in chosen} == {"approved"}
+        assert app.tiers(*chosen) == ["approved"] * 3
         assert library.decisions(limit=1)[0].count == 3
     grid.press("z")
     grid.expect_settled()
-    with app.stored() as library:
-        assert {library.get(address).tier for address in chosen} == {"pending"}
+    assert app.tiers(*chosen) == ["pending"] * 3

@@ -1,26 +1,17 @@
 """Safe mode in a browser: blurred on every page, shown by a click, switched by header and address."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from store.library import Library
-from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled_library
+from tests.browser.grid_page import GridPage
 from tests.store.conftest import coin
 
 
 def fill(library: Library) -> None:
     library.add(coin(number) for number in range(4))
-
-
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("safe"), fill)) as server:
-        yield server
 
 
 def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) -> None:

@@ -179,13 +179,11 @@ def test_a_coin_removed_from_the_library_leaves_the_results_until_undo(page: Pag
     page.keyboard.press("t")
     expect(results(page).filter(has_text=FROG.name)).to_have_count(0)
     expect(page.get_by_text(f"{len(COINS) - 1} coins ranked in")).to_be_visible()
-    with shared.stored() as library:
-        assert library.get(FROG.address).tier == "approved"
-        assert library.get(DOG.address).tier == "library"
+    assert shared.tier(FROG.address) == "approved"
+    assert shared.tier(DOG.address) == "library"
     page.wait_for_function(SETTLED)
     page.keyboard.press("z")
     expect(results(page).first).to_contain_text(FROG.name)
     page.wait_for_function(SETTLED)
-    with shared.stored() as library:
-        assert library.get(FROG.address).tier == "library"
+    assert shared.tier(FROG.address) == "library"
     assert not faults

@@ -43,11 +43,6 @@ def said(server: Server) -> dict[str, tuple[str, bool]]:
         }
 
 
-def tiers(server: Server) -> list[str]:
-    with server.stored() as library:
-        return [library.get(one).tier for one in (APPROVED, REJECTED)]
-
-
 def test_a_decision_is_asked_again_blind_and_the_disagreement_settled_and_undone(
     serve: Serve, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
@@ -79,7 +74,7 @@ def test_a_decision_is_asked_again_blind_and_the_disagreement_settled_and_undone
         grid.press("z")
         assert eventually(lambda: said(server) == {REJECTED: ("approved", True)})
         expect(grid.cards).to_have_count(1)
-        assert tiers(server) == ["approved", "trash"], "nothing moves"
+        assert server.tiers(APPROVED, REJECTED) == ["approved", "trash"], "nothing moves"
 
     page.get_by_role("link", name="Disagreements").click()
     grid = GridPage(page)
@@ -88,9 +83,9 @@ def test_a_decision_is_asked_again_blind_and_the_disagreement_settled_and_undone
     grid.card(REJECTED).click()  # the focus was on the link
     grid.press("a")
     expect(page.get_by_text("No disagreement is open.")).to_be_visible()
-    assert eventually(lambda: tiers(server) == ["approved", "approved"])
+    assert eventually(lambda: server.tiers(APPROVED, REJECTED) == ["approved", "approved"])
     grid.press("z")
-    assert eventually(lambda: tiers(server) == ["approved", "trash"])
+    assert eventually(lambda: server.tiers(APPROVED, REJECTED) == ["approved", "trash"])
     expect(grid.card(REJECTED)).to_be_visible()
     page.get_by_role("link", name="Agreement 1").click()
     expect(page.get_by_text("0 of 1 alike; 19 more second opinions are needed")).to_be_visible()

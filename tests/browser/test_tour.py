@@ -123,5 +123,4 @@ def test_its_keys_wait_while_something_is_open_over_the_page_and_a_closed_tab_le
     visit(page, server, "", title="Home")
     page.get_by_role("button", name="Undo 1 change of a tour").click()
     expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
-    with server.stored() as library:
-        assert library.get(COPYCAT).tier == "pending"
+    assert server.tier(COPYCAT) == "pending"
