@@ -38,6 +38,11 @@ def overwrite(start: int, length: int) -> Callable[[Path], None]:
     return damage
 
 
+def take_over_the_log(catalog: Path) -> None:
+    with closing(sqlite3.connect(catalog)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def drop_a_table(catalog: Path) -> None:
     with sqlite3.connect(catalog) as db:
         db.execute("DROP TABLE journal")
@@ -95,8 +100,7 @@ def test_a_damaged_page_costs_only_those_of_its_rows_that_the_copy_lacks(quick_r
         library.reject(many[20:], reason="a scam")
         events = library.history(limit=-1)
     catalog = Layout(quick_root).catalog
-    with closing(sqlite3.connect(catalog)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    take_over_the_log(catalog)
     content = catalog.read_bytes()
     leaves = [
         at
@@ -137,6 +141,16 @@ def test_an_intact_or_missing_catalog_is_not_salvaged(quick_root: Path) -> None:
     assert layout.catalog.read_bytes() == before
 
 
+def leave_waiting(library: Library, injector: FaultInjector, decide: Callable[[], object]) -> None:
+    """Decide on a disk that refuses one step later each time, until it is decided."""
+    step = 0
+    while not library.status().applying:
+        step += 1
+        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        decide()
+    injector.stop_failing()
+
+
 @pytest.mark.parametrize("verb", ["caption", "send_back"])
 def test_a_decision_that_waited_for_the_disk_when_the_catalog_was_copied_is_finished(
     verb: str, quick_root: Path
@@ -148,12 +162,7 @@ def test_a_decision_that_waited_for_the_disk_when_the_catalog_was_copied_is_fini
         "caption": lambda: library.caption(FIRST, caption=written("new")),
         "send_back": lambda: library.send_back([FIRST]),
     }
-    step = 0
-    while not library.status().applying:  # one step further each time, until it is decided
-        step += 1
-        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-        decide[verb]()
-    injector.stop_failing()
+    leave_waiting(library, injector, decide[verb])
     library.catalog.keep_snapshot("upgrade")
     assert snapshots.kept(library.catalog.path)
     abandon(library)
@@ -175,12 +184,7 @@ def test_a_decision_that_was_finished_since_the_catalog_was_copied_is_not_repeat
     injector = FaultInjector()
     library = open_library(quick_root, embedder=Hashed(), disk=Disk(before=injector))
     library.add([coin(0)])
-    step = 0
-    while not library.status().applying:
-        step += 1
-        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-        library.approve([FIRST])
-    injector.stop_failing()
+    leave_waiting(library, injector, lambda: library.approve([FIRST]))
     library.catalog.keep_snapshot("upgrade")
     library.add([coin(1)])  # what waits is finished first
     assert library.send_back([FIRST]).done
@@ -206,8 +210,7 @@ def test_an_interrupted_salvage_is_finished_with_what_only_the_log_said(
     log = layout.catalog.with_name(f"{layout.catalog.name}-wal")
     library = open_library(quick_root, embedder=Hashed())
     library.add([coin(0)])
-    with closing(sqlite3.connect(layout.catalog)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    take_over_the_log(layout.catalog)
     library.reject([FIRST], reason="blurred")  # only in the log
     saved = {path.name: path.read_bytes() for path in (layout.catalog, log)}
     abandon(library)
@@ -317,8 +320,7 @@ def test_one_flipped_bit_of_the_schema_costs_nothing(
         library.reject([SECOND], reason="blurred")
         events = library.history(limit=-1)
         library.catalog.keep_snapshot("daily")
-    with closing(sqlite3.connect(Layout(quick_root).catalog)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    take_over_the_log(Layout(quick_root).catalog)
     damage(Layout(quick_root).catalog)
     with suppress(CatalogDamaged):  # the number that says whose it is does not matter
         open_library(quick_root, embedder=Hashed()).close()
@@ -338,8 +340,7 @@ def test_a_damaged_row_is_not_made_the_truth_by_a_salvage(quick_root: Path) -> N
         library.reject([FIRST], reason="a scam")
         library.catalog.keep_snapshot("daily")
     catalog = Layout(quick_root).catalog
-    with closing(sqlite3.connect(catalog)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    take_over_the_log(catalog)
     content = catalog.read_bytes()
     catalog.write_bytes(content.replace(b"a scam", b"a scan"))
     flipped(b"CREATE TABLE decisions", at=15, bit=7)(catalog)
