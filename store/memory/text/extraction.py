@@ -1,7 +1,7 @@
 """Extract the text of a message that is embedded, by content type, calls of tools included."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 ContentType = Literal["user_query", "assistant_response", "assistant_thinking", "tool_output", "tool_call"]
@@ -20,34 +20,44 @@ _ALL_BUT_WORDS = {"id", "type", "call_id", "tool_use_id", "tool_call_id", "signa
 _DATA = 500  # characters without a space: a picture's bytes, not words
 
 
-def extract_all_embeddable_content(message: Mapping[str, Any]) -> dict[ContentType, str | None]:
-    """The texts to embed by type; None for a type that the message does not have.
+def texts_of(message: Mapping[str, Any]) -> tuple[dict[ContentType, str | None], str | None]:
+    """The texts to embed by type, and all text of a message, of any role, to be shown and found by words.
 
-    Blocks of one type are joined by an empty line. Calls of tools and structured results become lines
-    `name: value`; long ones are truncated. Lone surrogates become replacement characters, so that offsets
-    into the result are offsets into what is stored.
+    A type that the message does not have is None. Blocks of one type are joined by an empty line. Calls of
+    tools and structured results become lines `name: value`; long ones are truncated where they are embedded.
+    Lone surrogates become replacement characters, so that offsets into the result are offsets into what is
+    stored.
     """
     found: dict[ContentType, str | None] = dict.fromkeys(CONTENT_TYPES)
     role, content = message.get("role"), message.get("content")
-    if role == "user":
-        found["user_query"] = _text(content)
-    elif role in ("assistant", "summary"):  # a summary of what was said before, by the assistant
-        found["assistant_response"] = _text(content)
-        found["assistant_thinking"] = _joined(content, "thinking")
-        found["tool_call"] = (_calls(content) or "")[:MAX_TOOL_OUTPUT_LENGTH]
-        found["tool_output"] = (_results(content) or "")[:MAX_TOOL_OUTPUT_LENGTH]
-    elif role == "tool":
-        found["tool_output"] = structured_text(content)[:MAX_TOOL_OUTPUT_LENGTH]
-    return {kind: text if text and text.strip() else None for kind, text in found.items()}
+    if role == "tool":
+        whole = structured_text(content)
+        found["tool_output"] = whole[:MAX_TOOL_OUTPUT_LENGTH]
+    else:
+        blocks = blocks_of(content)
+        thoughts = _joined(blocks, "thinking")
+        said = _whole(content) if isinstance(content, str) else _joined(blocks, "text")
+        calls = _BETWEEN.join(_call(block) for block in blocks if is_call(block))
+        results = _results(blocks)
+        whole = _BETWEEN.join(part for part in (thoughts, said, calls, results) if part)
+        if role == "user":
+            found["user_query"] = said
+        elif role in ("assistant", "summary"):  # a summary of what was said before, by the assistant
+            found["assistant_response"] = said
+            found["assistant_thinking"] = thoughts
+            found["tool_call"] = calls[:MAX_TOOL_OUTPUT_LENGTH]
+            found["tool_output"] = results[:MAX_TOOL_OUTPUT_LENGTH]
+    return {kind: text if text and text.strip() else None for kind, text in found.items()}, whole or None
+
+
+def extract_all_embeddable_content(message: Mapping[str, Any]) -> dict[ContentType, str | None]:
+    """The texts to embed of `texts_of`."""
+    return texts_of(message)[0]
 
 
 def readable(message: Mapping[str, Any]) -> str | None:
-    """All text of a message, of any role, untruncated, for display and full-text search."""
-    content = message.get("content")
-    if message.get("role") == "tool":
-        return structured_text(content) or None
-    parts = (_joined(content, "thinking"), _text(content), _calls(content), _results(content))
-    return _BETWEEN.join(part for part in parts if part) or None
+    """All text of `texts_of`."""
+    return texts_of(message)[1]
 
 
 def structured_text(value: Any) -> str:
@@ -83,18 +93,9 @@ def blocks_of(content: Any) -> list[Mapping[str, Any]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _text(content: Any) -> str | None:
-    return _whole(content) if isinstance(content, str) else _joined(content, "text")
-
-
-def _joined(content: Any, kind: str) -> str | None:
-    parts = [block.get(kind) for block in blocks_of(content) if block.get("type") == kind]
-    return _whole(_BETWEEN.join(part for part in parts if isinstance(part, str) and part)) or None
-
-
-def _calls(content: Any) -> str | None:
-    """The calls of tools in a message, each as its name and its arguments."""
-    return _BETWEEN.join(_call(block) for block in blocks_of(content) if is_call(block)) or None
+def _joined(blocks: Sequence[Mapping[str, Any]], kind: str) -> str:
+    parts = [block.get(kind) for block in blocks if block.get("type") == kind]
+    return _whole(_BETWEEN.join(part for part in parts if isinstance(part, str) and part))
 
 
 def _call(block: Mapping[str, Any]) -> str:
@@ -105,9 +106,9 @@ def _call(block: Mapping[str, Any]) -> str:
     return structured_text([name if isinstance(name, str) else "", rest])
 
 
-def _results(content: Any) -> str | None:
-    found = (structured_text(block.get("content")) for block in blocks_of(content) if is_result(block))
-    return _BETWEEN.join(text for text in found if text) or None
+def _results(blocks: Sequence[Mapping[str, Any]]) -> str:
+    found = (structured_text(block.get("content")) for block in blocks if is_result(block))
+    return _BETWEEN.join(text for text in found if text)
 
 
 def _lines(value: Any) -> Iterator[str]:
@@ -130,4 +131,8 @@ def _is_data(text: str) -> bool:
 
 
 def _whole(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -23,7 +23,7 @@ from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields
 from store.memory.engine.inputs import as_json, comparable_json
-from store.memory.text.extraction import extract_all_embeddable_content, readable
+from store.memory.text.extraction import ContentType, texts_of
 from store.memory.text.secrets import told
 from store.memory.text.tokens import chunk_text
 from store.memory.transcripts import events
@@ -179,19 +179,21 @@ class Intake:
                 [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
             )
         }
+        ids = _ids_of(session)
         for sequence, message in batch:
             model = message.get("model") if message["role"] == "assistant" else None
             if model and (not session.models or session.models[-1][1] != model):
                 session.models.append([sequence, model])
-            before, content, text = known.get(sequence), as_json(message.get("content")), readable(message)
+            before, content = known.get(sequence), as_json(message.get("content"))
+            texts, text = texts_of(message)
             if before is None or _says_otherwise(before, message, content, text):
-                id = before["id"] if before else id_of(session, sequence)
+                id = before["id"] if before else f"{ids}{sequence:08x}"
                 row = (
                     id, session.user_id, session.session_id, session.project_slug, sequence,
                     message["role"], content, message["turn"], message["ts"], text,
                 )  # fmt: skip
                 self._fresh.append(
-                    FreshMessage(row, _chunks(row, message), message.get("masked", {}), before is not None)
+                    FreshMessage(row, _chunks(row, texts), message.get("masked", {}), before is not None)
                 )
                 self._size += len(content)
             else:
@@ -205,8 +207,7 @@ class Intake:
             self._fresh, self._present, self._size = [], [], 0
 
 
-@dataclass(frozen=True, slots=True)
-class FreshMessage:
+class FreshMessage(NamedTuple):
     """A message that is new, or says something else than before."""
 
     row: tuple[Any, ...]  # as `COLUMNS`
@@ -307,9 +308,12 @@ def facts_id(user: str, session: str) -> str:
     return f"session:{user}:{session}"
 
 
-def id_of(session: Session, sequence: int) -> str:
-    """A unique id that is always the same for the same message of the same session."""
-    return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
+def _ids_of(session: Session) -> str:
+    """How the ids of a session's messages begin, always the same; its place ends each.
+
+    So they are together in every index, and an import writes few pages of them.
+    """
+    return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id])))[:-8]
 
 
 def _now(entries: Entries) -> str:
@@ -323,11 +327,11 @@ def _says_otherwise(before: sqlite3.Row, message: Message, content: str, text: s
     return before["content"] != content and comparable_json(before["content"]) != comparable_json(content)
 
 
-def _chunks(row: tuple[Any, ...], message: Message) -> list[tuple[Any, ...]]:
+def _chunks(row: tuple[Any, ...], texts: Mapping[ContentType, str | None]) -> list[tuple[Any, ...]]:
     """The rows of a message's chunks, as `CHUNK_COLUMNS`."""
     parent, user, session, project, *_ = row
     rows = []
-    for content_type, text in extract_all_embeddable_content(message).items():
+    for content_type, text in texts.items():
         if text:
             chunks = chunk_text(text, content_type)
             rows += [
