@@ -57,12 +57,14 @@ def time_of(fields: Mapping[str, Any]) -> str | None:
 
     Raises ValueError, which names the field, if there is one and none can be read.
     """
-    given = {name: fields[name] for name in TIMES if fields.get(name) not in (None, "")}
-    for value in given.values():
-        if found := moment(value):
-            return found
-    for name, value in given.items():
-        raise ValueError(f"its {name} {str(value)[:40]!r} is no date or time")
+    unread = ""
+    for name in TIMES:
+        if (value := fields.get(name)) not in (None, ""):
+            if found := moment(value):
+                return found
+            unread = unread or f"its {name} {str(value)[:40]!r} is no date or time"
+    if unread:
+        raise ValueError(unread)
     return None
 
 

@@ -71,9 +71,12 @@ def checked_percentage(percent: object, *, what: str = "the threshold") -> float
     return float(percent)
 
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+
 def as_json(value: Any) -> str:
     """JSON that SQLite can store: lone surrogates stay escaped."""
-    return json.dumps(value, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 def comparable_json(stored: Any) -> str:

@@ -33,8 +33,7 @@ from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
-# Of one transaction, whichever comes first. Ids are in no order, so each writes most pages of their indexes.
-_MESSAGES, _CHARACTERS = 16_000, 16_000_000
+_MESSAGES, _CHARACTERS = 16_000, 8_000_000  # of one transaction, whichever comes first
 _LOOKED_UP = 200  # messages, in one question whether they are there
 _EVENTS = 5_000
 COLUMNS = (
@@ -256,7 +255,7 @@ class Messages:
         report.messages += sum(one.has_text for one in kept if not one.is_change)
         report.without_text += sum(not one.has_text for one in kept if not one.is_change)
         for one in kept:
-            report.masked += Counter(one.masked)
+            report.masked.update(one.masked)
 
 
 @dataclass(frozen=True, slots=True)
