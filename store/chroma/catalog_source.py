@@ -2,14 +2,17 @@
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from store.catalog import history
 from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.collections import COLLECTIONS, Point, made_with
-from store.chroma.comparison import probe
-from store.chroma.follower import BATCH, ChromaFollower, Closable
+from store.chroma.comparison import Expected, compare
+from store.chroma.follower import BATCH, ChromaFollower
+from store.chroma.place import collections_at
 from store.chroma.process import ChromaProcess
 from store.disk.aside import Aside
 from store.disk.files import Disk
@@ -41,9 +44,10 @@ class CatalogSource:
         )
         return expected is not None
 
-    def faults(self, begun: Callable[[Closable], None]) -> list[str]:
-        """Differences between Chroma and the catalog, found by another process."""
-        return probe(self._root, begun=begun)
+    @property
+    def comparison(self) -> Callable[[], list[str]]:
+        """`faults` of this catalog."""
+        return partial(faults, self._root)
 
     def owners(self) -> Mapping[str, str]:
         """The catalog's token, which all collections have."""
@@ -108,3 +112,31 @@ def _row(db: sqlite3.Connection, address: str) -> tuple[Record, Mapping[Facet, b
         [address],
     ).fetchall()
     return record, dict(vectors)
+
+
+def faults(root: Path) -> list[str]:
+    """Differences between the catalog and Chroma's five collections below this root, one sentence each."""
+    layout = Layout(root)
+    catalog = Catalog(layout.catalog, disk=Disk(), writable=False)
+    model = catalog.meta("model")
+    metadata = dict.fromkeys(COLLECTIONS.values(), made_with(model, catalog.owner))
+    with closing(collections_at(layout.chroma, metadata)) as found, catalog.reading() as db:
+        return [fault for facet in COLLECTIONS for fault in compare(found, _expected(db, facet, model=model))]
+
+
+def _expected(db: sqlite3.Connection, facet: Facet, *, model: str) -> Expected:
+    keys = dict(
+        db.execute(
+            "SELECT r.address, e.key FROM embeddings e JOIN records r ON r.id = e.record "
+            "WHERE e.facet = ? AND r.tier = 'library'",
+            [facet],
+        ).fetchall()
+    )
+    waiting = {row[0] for row in db.execute("SELECT address FROM chroma_queue")}
+
+    def point(address: str) -> Point | None:
+        row = db.execute("SELECT vector FROM vectors WHERE key = ?", [keys[address]]).fetchone()
+        record = get(db, address)
+        return Point(address, row[0] if row else b"", chroma_metadata(record)) if record else None
+
+    return Expected(COLLECTIONS[facet], model, "records", keys.keys(), waiting, point)

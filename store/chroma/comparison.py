@@ -1,36 +1,20 @@
-"""Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader.
+"""Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader."""
 
-`python -m store.chroma.comparison ROOT` prints a JSON list of faults; an empty one means that all five
-collections of a library agree with its catalog. The memory has `store/memory/chroma_source.py`.
-"""
-
-import json
-import os
 import random
-import sqlite3
-import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from store.catalog.catalog import Catalog
-from store.catalog.rows import get
-from store.chroma.collections import COLLECTIONS, Collections, Point, made_with
-from store.chroma.place import collections_at, describe_place
-from store.chroma.process import LIMIT, ServerAway, answered
-from store.disk.files import Disk
-from store.disk.layout import Layout
-from store.records import Facet, chroma_metadata
+from store.chroma.collections import Collections, Point
+from store.chroma.place import describe_place
+from store.chroma.process import ChildProcess, ChromaFailed, ChromaSilent, ServerAway
 
 _SAMPLE = 500  # ids of each collection whose vector and metadata are compared: a small one wholly
 _SELF_QUERIES = 10  # of these, as many are looked up through the index itself
-_ENDS_WITH_PARENT = "--ends-with-parent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,93 +77,32 @@ def _finds_itself(collections: Collections, name: str, vector: np.ndarray) -> bo
     return any(float(row @ vector) > 0.999 for row in found.values())
 
 
-def ask(
-    module: str, *arguments: str, begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None
-) -> list[str]:
-    """The faults, one sentence each, found by a child process, which `begun` receives.
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """In the process of its own."""
+
+    faults: Callable[[], list[str]]
+
+    def answer(self) -> list[str]:
+        return self.faults()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def ask(faults: Callable[[], list[str]], *, begun: Callable[[ChildProcess[Any]], None]) -> list[str]:
+    """The faults, one sentence each, that this call finds in a child process, which `begun` receives.
 
     Raises ServerAway if a Chroma server does not answer it.
     """
-    command = [sys.executable, "-W", "ignore", "-m", module, *arguments, _ENDS_WITH_PARENT]
-    ours, theirs = os.pipe()[::-1]
+    process = ChildProcess(_Comparison, faults)
+    begun(process)
     try:
-        done = answered(command, begun=begun, stdin=theirs)
-    except subprocess.TimeoutExpired:
-        fault = f"Chroma did not answer within {LIMIT:.0f} seconds"
-        if server := describe_place():
-            raise ServerAway(f"{server}: {fault}") from None
-        return [fault]
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    if done.returncode:
-        errors = done.stderr.decode(errors="replace").strip().splitlines()
-        return [f"Chroma cannot be opened: {errors[-1] if errors else f'status {done.returncode}'}"]
-    found = json.loads(done.stdout.splitlines()[-1])
-    if isinstance(found, str):
-        raise ServerAway(found)
-    return [str(fault) for fault in found]
-
-
-def answer(faults: Callable[[], list[str]]) -> None:
-    """In the child process: compare and print a JSON list, or why a server does not answer, as a string.
-
-    Ends when the parent does.
-    """
-    if _ENDS_WITH_PARENT in sys.argv:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        found: list[str] | str = faults()
-    except ServerAway as error:
-        found = str(error)
-    print(json.dumps(found))
-
-
-def _end_with_parent() -> None:
-    """End when the parent dies, because its successor needs Chroma for itself."""
-    os.read(0, 1)  # the end of a pipe; sys.stdin would be locked when this process ends on its own
-    os._exit(1)
-
-
-def probe(root: Path, *, begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None) -> list[str]:
-    """Faults of Chroma, one sentence each, found by a child process, which `begun` receives."""
-    return ask("store.chroma.comparison", str(root), begun=begun)
-
-
-def faults(root: Path) -> list[str]:
-    """Differences between the catalog and Chroma below this root, one sentence each."""
-    layout = Layout(root)
-    catalog = Catalog(layout.catalog, disk=Disk(), writable=False)
-    model = catalog.meta("model")
-    metadata = dict.fromkeys(COLLECTIONS.values(), made_with(model, catalog.owner))
-    collections = collections_at(layout.chroma, metadata)
-    with catalog.reading() as db:
-        found = [
-            fault
-            for facet in COLLECTIONS
-            for fault in compare(collections, _expected(db, facet, model=model))
-        ]
-    collections.close()
-    return found
-
-
-def _expected(db: sqlite3.Connection, facet: Facet, *, model: str) -> Expected:
-    keys = dict(
-        db.execute(
-            "SELECT r.address, e.key FROM embeddings e JOIN records r ON r.id = e.record "
-            "WHERE e.facet = ? AND r.tier = 'library'",
-            [facet],
-        ).fetchall()
-    )
-    waiting = {row[0] for row in db.execute("SELECT address FROM chroma_queue")}
-
-    def point(address: str) -> Point | None:
-        row = db.execute("SELECT vector FROM vectors WHERE key = ?", [keys[address]]).fetchone()
-        record = get(db, address)
-        return Point(address, row[0] if row else b"", chroma_metadata(record)) if record else None
-
-    return Expected(COLLECTIONS[facet], model, "records", keys.keys(), waiting, point)
-
-
-if __name__ == "__main__":
-    answer(partial(faults, Path(sys.argv[1])))
+        with closing(process):
+            return process.call(_Comparison.answer)
+    except ServerAway:
+        raise
+    except ChromaFailed as error:
+        if isinstance(error, ChromaSilent) and (server := describe_place()):
+            raise ServerAway(f"{server}: {error}") from error
+        return [f"Chroma cannot be opened: {error}"]

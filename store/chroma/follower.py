@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from store.catalog.catalog import DISK_ERRORS
 from store.chroma.collections import NO_FILES
+from store.chroma.comparison import ask
 from store.chroma.place import ChromaFolder, ServerPlace
-from store.chroma.process import ChromaEnded, ChromaProcess, ServerAway
+from store.chroma.process import ChildProcess, ChromaEnded, ChromaProcess, ServerAway
 from store.chroma.server import ChromaServer
 from store.disk.aside import Aside
 from store.disk.files import Disk
@@ -40,13 +41,6 @@ _FILES = "chroma_files"  # in `meta`: the stamp of the place that was followed l
 _DIRTY = "chroma_dirty"  # in `meta`: set from before Chroma's first write until a clean end
 
 
-class Closable(Protocol):
-    """A process that can be killed."""
-
-    def kill(self) -> None:
-        """End it at once, also in the middle of a request."""
-
-
 class Source(Protocol):
     """Records that Chroma follows: how they are brought to its collections, and what is missing there."""
 
@@ -67,8 +61,9 @@ class Source(Protocol):
     def metadata(self) -> Mapping[str, Mapping[str, str]]:
         """The metadata of each collection by name."""
 
-    def faults(self, begun: Callable[[Closable], None]) -> list[str]:
-        """Differences between Chroma and SQLite, found by another process, which `begun` is told."""
+    @property
+    def comparison(self) -> Callable[[], list[str]]:
+        """Finds the differences between Chroma and SQLite, one sentence each; can be pickled."""
 
     def queue_everything(self, db: sqlite3.Connection) -> None:
         """Mark everything as missing in Chroma."""
@@ -105,7 +100,7 @@ class ChromaFollower:
         self._chroma: ChromaProcess | None = None
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._is_cut_short = False  # a caller cannot wait for it
-        self._asked: Closable | None = None  # the process that was last at work on them
+        self._asked: ChildProcess[Any] | None = None  # the process that was last at work on them
         self._watch = Worker("asking the Chroma server what it has", self._look, describe=_described)
         if self._is_on and place.name:
             self._watch.wake(after=LOOK)
@@ -341,7 +336,7 @@ class ChromaFollower:
         if foreign := self._place.foreign():
             return [f"{foreign} lies where Memedex's own belongs; it is moved aside whole, never removed"]
         if self._place.has_files:
-            return self._source.faults(self._began)
+            return ask(self._source.comparison, begun=self._began)
         return ["Chroma's files are gone"] if self._source.has_any else []
 
     def _close(self) -> bool:
@@ -380,7 +375,7 @@ class ChromaFollower:
             log.warning("%s: what does not answer is ended", self.worker.name)
             self._asked.kill()
 
-    def _began(self, process: Closable) -> None:
+    def _began(self, process: ChildProcess[Any]) -> None:
         self._asked = process
 
     def _look(self, _: Progress) -> None:

@@ -113,7 +113,7 @@ class _Reader:
 
 class _ReaderProcess(ChildProcess[_Reader]):
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
-        return self._call(_Reader.vectors, name, ids)
+        return self.call(_Reader.vectors, name, ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +158,4 @@ class WriterProcess(ChildProcess[CollectionWriter]):
 
     def add(self, name: str, texts: Texts) -> None:
         """As `CollectionWriter.add`."""
-        self._call(CollectionWriter.add, name, texts)
+        self.call(CollectionWriter.add, name, texts)

@@ -12,11 +12,11 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import methodcaller
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, BinaryIO, Concatenate, Generic, ParamSpec, Protocol, TypeVar
@@ -31,7 +31,6 @@ T = TypeVar("T")
 _Request = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None
 
 LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
-_LOOKED_AT = 0.2  # seconds between two looks whether the caller still waits for an answer
 _TIMEOUT = 20.0  # seconds to write out its indexes when it is asked to end
 _LAST_WORDS = 5.0  # seconds for a process that closed its pipes to end
 _KEPT = 200  # lines of what it said last; a line is cut after …
@@ -47,6 +46,10 @@ class ChromaFailed(Exception):
 
 class ChromaEnded(ChromaFailed):
     """Its process ended, or did not answer and was killed; another one may succeed."""
+
+
+class ChromaSilent(ChromaEnded):
+    """Its process did not answer, and was killed."""
 
 
 class ServerAway(ChromaFailed):
@@ -96,7 +99,8 @@ class ChildProcess(Generic[M]):
             why = f"did not end within {_TIMEOUT:.0f} seconds" if is_late() else f"ended with status {status}"
             raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
 
-    def _call(self, method: Callable[Concatenate[M, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
+    def call(self, method: Callable[Concatenate[M, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
+        """What the method answers there."""
         process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -111,12 +115,10 @@ class ChildProcess(Generic[M]):
                         process.wait(_LAST_WORDS)
                 process.kill()  # what it answers from now on would be taken for another answer
                 status = self._reap()
-                why = (
-                    f"did not answer within {LIMIT:.0f} seconds"
-                    if is_late()
-                    else f"ended with status {status}"
-                )
-                raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}")) from error
+                late, why = is_late(), f"ended with status {status}"
+                why = f"did not answer within {LIMIT:.0f} seconds" if late else why
+                failed = ChromaSilent if late else ChromaEnded
+                raise failed(self._with_what_it_said(f"Chroma's process {why}")) from error
         if outcome == "away":
             raise ServerAway(answer)
         if outcome == "failed":
@@ -168,28 +170,15 @@ class ChromaProcess(ChildProcess[Collections]):
 
     def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
         """As `Collections.put`."""
-        self._call(_put, name, points, gone=gone)
+        self.call(methodcaller("put", name, points, gone=gone))
 
     def begin(self, name: str, *, model: str) -> None:
         """As `Collections.begin`."""
-        self._call(_begin, name, model=model)
+        self.call(methodcaller("begin", name, model=model))
 
     def ids(self, name: str) -> set[str]:
         """As `Collections.ids`."""
-        return self._call(_ids, name)
-
-
-# Functions, because a method of `Collections` would not be that of its subclass.
-def _put(chroma: Collections, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
-    chroma.put(name, points, gone=gone)
-
-
-def _begin(chroma: Collections, name: str, *, model: str) -> None:
-    chroma.begin(name, model=model)
-
-
-def _ids(chroma: Collections, name: str) -> set[str]:
-    return chroma.ids(name)
+        return self.call(methodcaller("ids", name))
 
 
 def answer_requests() -> None:
@@ -280,41 +269,6 @@ def _ended_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator
         yield late.is_set
     finally:
         timer.cancel()
-
-
-def answered(
-    command: Sequence[str],
-    *,
-    begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None,
-    stdin: IO[bytes] | int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> "subprocess.CompletedProcess[bytes]":
-    """The result of a command that reads files which can crash or hang their reader.
-
-    `begun` receives its process, to end it early; it never outlives this call.
-    Raises subprocess.TimeoutExpired after LIMIT seconds, or once it is `cancelled`.
-    """
-    with subprocess.Popen(
-        command,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=_PROGRAM,
-    ) as process:
-        until = time.monotonic() + LIMIT
-        try:
-            begun(process)
-            while True:
-                try:
-                    out, err = process.communicate(timeout=_LOOKED_AT)
-                    break
-                except subprocess.TimeoutExpired:
-                    if cancelled() or time.monotonic() > until:
-                        raise
-        except BaseException:
-            process.kill()
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,16 @@
-"""The entries of all kinds, as Chroma follows them, and the comparison of both in a process of its own.
+"""The entries of all kinds, as Chroma follows them, and the comparison of both."""
 
-`python -m store.memory.chroma_source ROOT OWNERS` prints a JSON list of faults; an empty one means none.
-"""
-
-import json
 import sqlite3
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from store.catalog.catalog import OWNER
 from store.chroma.collections import Point, made_with
-from store.chroma.comparison import Expected, answer, ask, compare
-from store.chroma.follower import BATCH, Closable
+from store.chroma.comparison import Expected, compare
+from store.chroma.follower import BATCH
 from store.chroma.place import collections_at
 from store.chroma.process import ChromaProcess
 from store.embedding.protocol import without_version
@@ -45,9 +40,10 @@ class MemorySource:
         """Whether Chroma should have an entry by now."""
         return any(_cursor(kind) and not kind.database.meta("chroma_rebuild") for kind in self._kinds)
 
-    def faults(self, begun: Callable[[Closable], None]) -> list[str]:
-        """Differences between Chroma and SQLite, found by another process."""
-        return ask("store.memory.chroma_source", str(self._root), json.dumps(self.owners()), begun=begun)
+    @property
+    def comparison(self) -> Callable[[], list[str]]:
+        """`faults` of this memory."""
+        return partial(faults, self._root, self.owners())
 
     def owners(self) -> Mapping[str, str]:
         """The collection of each usable kind, and the token of its database."""
@@ -182,18 +178,13 @@ def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
     return found if cursor or found.ids - found.waiting else None
 
 
-def faults(root: Path, owners: dict[str, str]) -> list[str]:
+def faults(root: Path, owners: Mapping[str, str]) -> list[str]:
     """Compare collections; `owners` maps them to the tokens of their databases."""
     places = Places(root)
-    uri = f"{places.database.as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as db, ExitStack() as stack:
+    with closing(sqlite3.connect(f"{places.database.as_uri()}?mode=ro", uri=True)) as db:
         add_functions(db)
         found = (_expected(db, kind) for kind in KINDS if kind.name in owners)
         expected = [one for one in found if one]
         metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}
-        collections = stack.enter_context(closing(collections_at(places.chroma, metadata)))
-        return [fault for one in expected for fault in compare(collections, one)]
-
-
-if __name__ == "__main__":
-    answer(partial(faults, Path(sys.argv[1]).resolve(), json.loads(sys.argv[2])))
+        with closing(collections_at(places.chroma, metadata)) as collections:
+            return [fault for one in expected for fault in compare(collections, one)]

@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -134,15 +133,13 @@ def keep_chroma_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "store.chroma.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
     )
-    monkeypatch.setattr("store.chroma.comparison.ask", _ask_in_process)
-    monkeypatch.setattr("store.memory.chroma_source.ask", _ask_in_process)
+    monkeypatch.setattr("store.chroma.follower.ask", _ask_in_process)
 
 
-def _ask_in_process(module: str, root: str, *more: str, begun: object = None) -> list[str]:
+def _ask_in_process(faults: Callable[[], list[str]], *, begun: object) -> list[str]:
     """Answer as `ask` does, without another process."""
-    found: Callable[..., list[str]] = import_module(module).faults
     try:
-        return found(Path(root), *map(json.loads, more))
+        return faults()
     except ServerAway:
         raise
     except Exception as error:  # noqa: BLE001  any error would end that process
@@ -156,7 +153,7 @@ def _chroma_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         return
     keep_chroma_in_process(monkeypatch)
     if "comparison_in_own_process" in request.fixturenames:
-        monkeypatch.setattr("store.chroma.comparison.ask", ask)
+        monkeypatch.setattr("store.chroma.follower.ask", ask)
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from store.disk.files import read_regular
 from store.errors import BadSource
@@ -33,6 +34,9 @@ SECONDS = 60  # of processor time; what the limits on tags let through takes a q
 PDF_SECONDS = 240  # … and 5,000 pages of a PDF take half of this
 TOGETHER = 4  # pages that are recognised by one process, some five seconds each
 MEMORY = 2_000_000_000  # bytes of address space
+LIMIT = 300.0  # seconds for one answer
+_LOOKED_AT = 0.2  # seconds between two looks whether the caller still waits for it
+_PROGRAM = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +130,6 @@ def marked_page(content: bytes, *, name: str, page: int, marks: Sequence[Rectang
 
 
 def _asked(task: str, content: bytes, *, name: str, progress: Progress | None = None, **given: Any) -> Any:
-    from store.chroma.process import LIMIT, answered
-
     progress = progress or Progress()
     seconds = PDF_SECONDS if pdf.is_pdf(content, name=name) else SECONDS
     command = _command(task, seconds, {"name": name, **given})
@@ -135,27 +137,45 @@ def _asked(task: str, content: bytes, *, name: str, progress: Progress | None = 
         with tempfile.TemporaryFile() as file:
             file.write(content)
             file.seek(0)
-            done = answered(command, stdin=file, cancelled=lambda: progress.cancelled)
+            status, out = _answered(command, file, progress)
     except OSError as error:
         raise BadSource(f"{name} cannot be read: {error.strerror}") from error
     except subprocess.TimeoutExpired:
         if progress.cancelled:
             raise BadSource(f"{name} was not read: this was stopped") from None
         raise BadSource(f"{name} was not read within {LIMIT:.0f} seconds") from None
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    if status in (-signal.SIGXCPU, -signal.SIGKILL):
         raise BadSource(
             f"{name} takes more than {seconds} seconds of processor time to read, the limit for one "
             "document; save it with another program, or as plain text, and import that"
         )
-    if done.returncode:
+    if status:
         raise BadSource(
-            f"{name} cannot be read: its reader ended ({done.returncode}); it is damaged, or needs more than "
+            f"{name} cannot be read: its reader ended ({status}); it is damaged, or needs more than "
             f"{MEMORY // 1_000_000:,} MB of memory, the limit for one document"
         )
-    answer = json.loads(done.stdout)
+    answer = json.loads(out)
     if "refused" in answer:
         raise BadSource(answer["refused"])
     return answer["found"]
+
+
+def _answered(command: Sequence[str], stdin: IO[bytes], progress: Progress) -> tuple[int, bytes]:
+    """The command's status and output. Raises subprocess.TimeoutExpired: too long, or cancelled."""
+    until = time.monotonic() + LIMIT
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=_PROGRAM) as process:
+        try:
+            while True:
+                try:
+                    out, _ = process.communicate(timeout=_LOOKED_AT)
+                    return process.returncode, out
+                except subprocess.TimeoutExpired:
+                    if progress.cancelled or time.monotonic() > until:
+                        raise
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _command(task: str, seconds: int, given: Mapping[str, Any]) -> list[str]:

@@ -12,8 +12,8 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.chroma import follower as chroma_follower
+from store.chroma.catalog_source import faults as differences
 from store.chroma.collections import COLLECTIONS
-from store.chroma.comparison import probe
 from store.chroma.process import ChromaProcess
 from store.disk.aside import PREFIX
 from store.disk.files import Disk
@@ -136,7 +136,7 @@ def test_checking_chroma_while_writing_finds_no_faults(
         assert library.check_chroma() == []
         library.promote([address(1)])
         assert library.wait_for_chroma(60)
-    assert probe(root) == []
+    assert differences(root) == []
 
 
 def test_a_rebuild_requested_during_a_rebuild_runs_afterwards(

@@ -158,7 +158,7 @@ def test_the_traceback_of_chromas_process_is_not_printed(capsys: pytest.CaptureF
     with print_plainly(Terminal()):
         process = ChildProcess(_without_memory)
         with pytest.raises(ChromaEnded, match=r"it said: .*MemoryError"):
-            process._call(NoCollections.close)
+            process.call(NoCollections.close)
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence == "Chroma's process ended with status 1"
 

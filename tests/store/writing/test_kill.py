@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from store.catalog.filters import Filter
-from store.chroma.comparison import probe
+from store.chroma.catalog_source import faults as differences
 from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -72,7 +72,7 @@ def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
         assert library.wait_for_chroma(120)
         assert library.counts()["library"]
     chroma_agrees_with_the_sidecars(root, Hashed())
-    assert probe(root) == []
+    assert differences(root) == []
 
 
 @pytest.mark.usefixtures("without_chroma")
