@@ -144,6 +144,7 @@ class ChromaFollower:
         """Wait until Chroma has caught up (True), fails or takes too long (False)."""
         if not self._is_on:
             return True
+        self.wake_if_behind()
         return self.worker.wait(timeout) and self.behind == 0  # a rebuild to come has no queue yet
 
     def follow(
@@ -163,7 +164,6 @@ class ChromaFollower:
         known = self.worker.fault if retries else None
         if known and longest:
             self.retry()
-        self.wake_if_behind()
         if self.wait(0) or not (self.worker.has_begun or self.fault):
             return ""
         progress = progress or Progress()

@@ -8,7 +8,6 @@ folder is moved aside.
 import logging
 import shutil
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -60,15 +59,27 @@ def ownership(folder: Path, *, owners: Mapping[str, str]) -> Ownership:
     return Ownership(contents, tuple(marked))
 
 
-class ChromaPlace(ABC):
-    """A place for collections; none of its methods but `lacks` asks a server."""
+class ChromaPlace:
+    """A place for collections: by default one that needs no care, as a server of which we see only ours.
+
+    None of its methods but `lacks` asks a server.
+    """
 
     name = ""  # tells servers apart; "" is the folder next to the database
 
+    def collections(self, metadata: Metadata) -> Callable[[], Collections]:
+        """What opens the collections; can be pickled."""
+        raise NotImplementedError
+
     @property
-    @abstractmethod
     def has_files(self) -> bool:
-        """Whether there may be something to compare with SQLite."""
+        """Whether there may be something to compare with SQLite; a server says so when it is compared."""
+        return True
+
+    @property
+    def stamp(self) -> str:
+        """Its state, to notice that another program changed it; a server shows that only when compared."""
+        return self.name
 
     def lacks(self, metadata: Metadata) -> bool:
         """Whether a server lost one of these collections; the loss of a folder shows in its `stamp`.
@@ -77,34 +88,21 @@ class ChromaPlace(ABC):
         """
         return False
 
-    @abstractmethod
-    def collections(self, metadata: Metadata) -> Callable[[], Collections]:
-        """What opens the collections; can be pickled."""
-
-    @abstractmethod
     def foreign(self) -> str:
         """A description of others' files that are in the way; "" if there are none."""
+        return ""
 
-    @abstractmethod
     def clear_the_way(self) -> None:
         """Move others' files aside before Chroma opens the place; ours stay."""
 
-    @abstractmethod
     def remove_own(self) -> None:
         """Remove ours, which can be rebuilt; others' collections stay."""
 
-    @abstractmethod
     def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
-        """Create what a rebuild needs after `remove_own`."""
+        """Create what a rebuild needs after `remove_own`; a folder's come with their first entry."""
 
-    @abstractmethod
     def flush(self) -> None:
         """Fsync what Chroma wrote."""
-
-    @property
-    @abstractmethod
-    def stamp(self) -> str:
-        """Its state, to notice that another program changed it since."""
 
 
 class ChromaFolder(ChromaPlace):
@@ -147,29 +145,22 @@ class ChromaFolder(ChromaPlace):
         """What opens the collections in the folder."""
         return partial(FolderCollections, self.path, metadata)
 
-    def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
-        """Nothing: collections are created when they are first written."""
-
-    def ownership(self) -> Ownership:
-        """Whose each collection in the folder is; reads only."""
-        return ownership(self.path, owners=self._owners())
-
     def foreign(self) -> str:
         """A description of others' files that are in the way; "" if there are none."""
-        found = self.ownership()
+        found = ownership(self.path, owners=self._owners())
         return found.contents.summary if found.is_foreign(self._owners()) else ""
 
     def clear_the_way(self) -> None:
         """Move others' files aside before Chroma opens the folder; ours stay."""
         self._finish()
-        found = self.ownership()
+        found = ownership(self.path, owners=self._owners())
         if found.is_foreign(self._owners()):
             self._move_aside(found.contents.names, found.contents.summary)
 
     def remove_own(self) -> None:
         """Remove ours, which can be rebuilt; others' collections stay, here or moved aside."""
         self.clear_the_way()
-        found = self.ownership()
+        found = ownership(self.path, owners=self._owners())
         contents = found.contents
         if found.is_wholly_ours:
             if found.own:
@@ -195,18 +186,11 @@ class ChromaFolder(ChromaPlace):
 
 
 class ServerPlace(ChromaPlace):
-    """A database on a server, of which we see only our collections."""
-
-    has_files = True  # or not: it is asked in the process that compares
+    """A database on a server; a collection of others is refused when it is opened (OthersCollection)."""
 
     def __init__(self, server: ChromaServer) -> None:
         self._server = server
         self.name = str(server)
-
-    @property
-    def stamp(self) -> str:
-        """The server's name: what others did there shows only in a comparison."""
-        return self.name
 
     def lacks(self, metadata: Metadata) -> bool:
         """As `ChromaPlace.lacks`."""
@@ -216,23 +200,10 @@ class ServerPlace(ChromaPlace):
         """What opens the collections on the server."""
         return partial(ServerCollections, self._server, metadata)
 
-    def foreign(self) -> str:
-        """Nothing: a collection of others is refused when it is opened (OthersCollection)."""
-        return ""
-
-    def clear_the_way(self) -> None:
-        """Nothing: what others have on the server stays where it is."""
-
-    def remove_own(self) -> None:
-        """Nothing: `begin` replaces ours."""
-
     def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
         """Replace our collections by empty ones."""
         for name, fields in metadata.items():
             chroma.begin(name, model=fields["model"])
-
-    def flush(self) -> None:
-        """Nothing: the server writes its own files."""
 
 
 def describe_place() -> str:

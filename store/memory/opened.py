@@ -80,17 +80,6 @@ class MemoryMaintainer:
         self._watch = Worker("keeping the text memory in order", self.maintain)
         self._renewal = Worker("embedding texts by the model's new version", self._renew, is_unhurried=True)
 
-    def begin(self) -> None:
-        """Take over if this process holds the lock, and look from time to time from now on."""
-        if self._lock.is_held:
-            self._take_over()
-        self._watch.wake(after=PERIOD)
-
-    def wake(self) -> None:
-        """Tell Chroma that there is something to follow; a maintainer in another process sees it alone."""
-        if self.follower:
-            self.follower.wake_if_behind()
-
     def finish_erasing(self, entries: Entries) -> None:
         """Leave nothing of what was deleted for good; returns when that is done.
 
@@ -110,21 +99,20 @@ class MemoryMaintainer:
                 time.sleep(_STEP)
 
     def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
-        """Finish the current work as `ChromaFollower.close`, also what another process left to do."""
+        """Finish the current work as `ChromaFollower.close`, then let another process take over."""
         self._renewal.close()
         self._watch.close()
-        if self._watch.has_begun:
-            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
-                if self._may_keep():
-                    self._tidy_up()
-        lag = self.follower.close(progress, longest=longest) if self.follower else ""
-        if self._watch.has_begun:
-            self._keep_copies()
-        return lag
-
-    def release(self) -> None:
-        """Let another process take over."""
-        self._lock.release()
+        try:
+            if self._watch.has_begun:
+                with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                    if self._may_keep():
+                        self._tidy_up()
+            lag = self.follower.close(progress, longest=longest) if self.follower else ""
+            if self._watch.has_begun:
+                self._keep_copies()
+            return lag
+        finally:
+            self._lock.release()
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent."""
@@ -285,7 +273,7 @@ class OpenedMemory(FollowedByChroma):
         self._models = with_shared_models(models)
         give = partial(
             Entries, retrievals=self.places.retrievals, embedder=embedder, models=self._models,
-            clock=clock, changed=self._wake, asked=asked_vectors(_QUESTIONS),
+            clock=clock, asked=asked_vectors(_QUESTIONS),
             finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
@@ -297,7 +285,7 @@ class OpenedMemory(FollowedByChroma):
         if lock:
             self._maintainer = MemoryMaintainer(self, lock)
             try:
-                self._maintainer.begin()
+                self._maintainer.maintain()
             except BaseException:
                 self._end()
                 raise
@@ -390,32 +378,22 @@ class OpenedMemory(FollowedByChroma):
     def _led(self) -> tuple[SqliteFile, ChromaFollower | None]:
         return self.database, self._follower
 
-    def _wake(self) -> None:
-        if self._maintainer:
-            self._maintainer.wake()
-
     def _finish_erasing(self, entries: Entries) -> None:
-        if self._maintainer:
-            self._maintainer.finish_erasing(entries)
-            return
-        maintainer = MemoryMaintainer(self, WriterLock(self.places.lock))  # for this alone
+        maintainer = self._maintainer or MemoryMaintainer(self, WriterLock(self.places.lock))
         try:
             maintainer.finish_erasing(entries)
         finally:
-            maintainer.close()
-            maintainer.release()
+            if maintainer is not self._maintainer:  # for this alone
+                maintainer.close()
 
     def _follow_if_free(self, progress: Progress | None, longest: float) -> str:
         """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
         if not any(map(behind, self.usable)):
             return ""
         maintainer = MemoryMaintainer(self, WriterLock(self.places.lock))
-        try:
-            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
-                maintainer.maintain()
-            return maintainer.close(progress, longest=longest)
-        finally:
-            maintainer.release()
+        with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+            maintainer.maintain()
+        return maintainer.close(progress, longest=longest)
 
     @property
     def generation(self) -> tuple[int, ...]:
@@ -472,10 +450,9 @@ class OpenedMemory(FollowedByChroma):
         return True
 
     def _reversed(self, outcome: Outcome) -> None:
-        """Exchange files of worlds with those of the state before, and wake Chroma's follower."""
+        """Exchange files of worlds with those of the state before."""
         if outcome.reversed and not self.lore.entries.fault:
             outcome.refused += self.lore.exchange_files(decision=outcome.reversed)
-        self._wake()
 
     def status(self) -> MemoryStatus:
         """The memory's health."""
@@ -520,8 +497,6 @@ class OpenedMemory(FollowedByChroma):
             else:  # a copy for one actor or moment
                 for entries in self.kinds.values():
                     entries.close()
-            if self._maintainer:
-                self._maintainer.release()
 
     def __enter__(self) -> Self:
         return self

@@ -142,7 +142,6 @@ class Documents:
                     change.upsert({**_row(source, chunk, index), "id": str(uuid4())})
                 change.upsert(asdict(source), table="sources")
                 keep_fields(change, source.id, {_PATH: origin})
-        self.entries.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
         fusion.add_token_states(
             self.entries, [row["id"] for row in self.entries.find(where=where, limit=None)]
@@ -326,7 +325,6 @@ class Documents:
                 change.upsert({**(rows[0] or {}), **columns, "id": id})
             for id in removed:
                 change.remove(id)
-        self.entries.changed()
         fusion.add_token_states(self.entries, [*changed])
 
     def _texts(self, row: Row) -> list[str]:

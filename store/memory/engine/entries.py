@@ -102,7 +102,6 @@ class Entries:
         models: Callable[[str], Embedder] = open_embedder,
         clock: Callable[[], float] = time.time,
         writable: bool = True,
-        changed: Callable[[], None] = lambda: None,
         asked: AskedVectors | None = None,
         finish_erasing: Callable[["Entries"], None] = lambda entries: None,
     ) -> None:
@@ -125,7 +124,6 @@ class Entries:
         # One at most, by its model; the same for every actor.
         self._residents: dict[str, ResidentEntries] = {}
         self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
-        self.changed = changed  # called after every change: Chroma has something to follow
         if writable:
             self._choose_model(embedder)
 
@@ -380,7 +378,6 @@ class Entries:
         """Search with this model, of which all entries have a vector now (`reembedding.py`)."""
         self.database.check_writable()
         self._model.use(embedder)
-        self.changed()
 
     def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.
@@ -388,7 +385,7 @@ class Entries:
         They are gone from every file, the history included; texts stay. Cannot be undone; the history says
         who did it and when. Raises InvalidInput for the model in use.
         """
-        self.refuse_agents("delete vectors")
+        refuse_agents(self.actor, "delete vectors")
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:
             raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
@@ -402,8 +399,7 @@ class Entries:
                     "vectors", model, note, count=found.count
                 )
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [self.kind.key(ERASING)])
-            self.finish_erasing()
-            self.changed()
+            self._finish_erasing(self)
         return found
 
     # -- by meaning ------------------------------------------------------------------------------------------
@@ -500,7 +496,6 @@ class Entries:
             change = self.begin(db, verb, actor=actor, decision=decision)
             yield change
             change.finish()
-        self.changed()
 
     def begin(
         self, db: sqlite3.Connection, verb: str, *, actor: str = "", decision: str | None = None
@@ -564,10 +559,6 @@ class Entries:
             for id in ids:
                 change.remove(id)
             return change.count
-
-    def refuse_agents(self, verb: str) -> None:
-        """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""
-        refuse_agents(self.actor, verb)
 
     # -- for good -----------------------------------------------------------------------------------------
 

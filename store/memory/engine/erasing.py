@@ -14,7 +14,7 @@ from pathlib import Path
 from store.catalog import snapshots
 from store.catalog.catalog import count_up
 from store.catalog.history import FORGET
-from store.memory.engine.change import BESIDE, PENDING, MemoryChange
+from store.memory.engine.change import BESIDE, PENDING, MemoryChange, refuse_agents
 from store.memory.engine.database import ERASING, Database, bring_copy_up_to_date
 from store.memory.engine.entries import Entries
 from store.memory.engine.inputs import UnknownEntry
@@ -32,7 +32,7 @@ def erase(entries: Entries, column: str, value: str, *, actor: str = "", decisio
     Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
     UnknownEntry if there is nothing of it, unless it is the same `decision` again: then there was none.
     """
-    entries.refuse_agents("delete for good")
+    refuse_agents(entries.actor, "delete for good")
     is_begun = entries.decided(decision) is not None
     try:
         with entries.database.writing() as db:

@@ -125,12 +125,10 @@ def _embed(
             _, seen = _state(db, kind)
         return True
 
-    done = embed_missing(
+    return embed_missing(
         entries.database, embedder, missing=missing, switch=switch, progress=progress,
         table=kind.vectors, model=version, before_each=before_each,
     )  # fmt: skip
-    entries.changed()
-    return done
 
 
 def _state(db: sqlite3.Connection, kind: MemoryKind) -> tuple[str, int]:
