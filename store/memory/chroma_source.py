@@ -151,9 +151,8 @@ def behind(kind: Entries) -> int:
 
 
 def point_of(kind: MemoryKind, row: sqlite3.Row) -> Point:
-    """An entry as a point of Chroma, which has no NULL, so missing values are left out."""
-    filters = {column: row[column] for column in kind.filters if row[column] is not None}
-    return Point(row["id"], row["vector"], for_chroma({**filters, **kind.metadata(row)}))
+    """An entry as a point of Chroma."""
+    return Point(row["id"], row["vector"], for_chroma(kind.fields(row)))
 
 
 def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:

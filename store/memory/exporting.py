@@ -24,6 +24,7 @@ from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields
 from store.memory.engine.inputs import InvalidInput, for_chroma
+from store.memory.engine.kind import MemoryKind
 from store.memory.opened import OpenedMemory
 from store.memory.transcripts.tables import TABLES
 from store.outcome import Outcome, Refusal
@@ -57,20 +58,11 @@ def batches(entries: Entries, *, model: str = "", table: str = "") -> Iterator[l
         yield [ExportEntry(_own(row), came_with.get(row["id"], {}), row["asked"]) for row in rows]
 
 
-def metadata_of(kind: str, entry: ExportEntry) -> dict[str, Any]:
+def metadata_of(kind: MemoryKind, entry: ExportEntry) -> dict[str, Any]:
     """The metadata as the references keep them, with what came along."""
-    return for_chroma(_metadata(kind, entry))
-
-
-def _metadata(kind: str, entry: ExportEntry) -> dict[str, Any]:
-    row = entry.row
-    if kind == "memories":
-        return {"timestamp": row["timestamp"], "tags": ",".join(json.loads(row["tags"])), **entry.metadata}
-    if kind == "world_lore":
-        return {**json.loads(row["metadata"]), "world_id": row["world_id"]}
-    if kind == "session_memory":
-        return {"session_id": row["session_id"], **entry.metadata}
-    return entry.metadata or document_metadata(row)
+    if kind.name == DOCUMENTS:
+        return for_chroma(entry.metadata or document_metadata(entry.row))
+    return for_chroma({**kind.fields(entry.row), **entry.metadata})
 
 
 def _own(row: sqlite3.Row) -> dict[str, Any]:
@@ -221,10 +213,9 @@ def _to_chroma(
     chroma = WriterProcess(CollectionWriter, staged)
     try:
         for kind in kinds:
-            text = memory.kinds[kind].kind.text
             for batch in batches(memory.kinds[kind], model=model):
                 whole = [entry for entry in batch if entry.vector is not None]
-                chroma.add(kind, _texts(kind, text, whole))
+                chroma.add(kind, _texts(memory.kinds[kind].kind, whole))
                 outcome.done += [entry.row["id"] for entry in whole]
                 outcome.refused += [
                     Refusal(entry.row["id"], "it has no vector of this model, which a Chroma needs")
@@ -235,10 +226,10 @@ def _to_chroma(
         chroma.close()
 
 
-def _texts(kind: str, text: str, whole: Sequence[ExportEntry]) -> Texts:
+def _texts(kind: MemoryKind, whole: Sequence[ExportEntry]) -> Texts:
     return Texts(
         ids=[entry.row["id"] for entry in whole],
-        documents=[entry.row[text] for entry in whole],
+        documents=[entry.row[kind.text] for entry in whole],
         metadata=[metadata_of(kind, entry) for entry in whole],
         vectors=[entry.vector or b"" for entry in whole],
     )
@@ -262,7 +253,7 @@ def _to_table(memory: OpenedMemory, staged: Path, suffix: str, model: str, outco
         for batch in batches(memory.kinds[DOCUMENTS], model=model):
             for entry in batch:
                 numbers = _numbers(entry.vector)
-                metadata = metadata_of(DOCUMENTS, entry)
+                metadata = metadata_of(memory.kinds[DOCUMENTS].kind, entry)
                 if suffix in _LINES:
                     row = {"id": entry.row["id"], "content": entry.row["content"], "embedding": numbers}
                     file.write(json.dumps({**row, "metadata": metadata}, ensure_ascii=False) + "\n")

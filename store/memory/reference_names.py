@@ -66,7 +66,7 @@ class Collection:
         return {
             "ids": [one.row["id"] for one in first],
             "documents": [one.row[text] for one in first],
-            "metadatas": [metadata_of(self.name, one) for one in first],
+            "metadatas": [metadata_of(self._entries.kind, one) for one in first],
             "embeddings": [None if one.vector is None else np.frombuffer(one.vector, "<f4") for one in first],
         }
 

@@ -123,6 +123,11 @@ class MemoryKind:
         """The key in `meta` of this kind's value of a name."""
         return f"{self.name} {name}"
 
+    def fields(self, row: Any) -> dict[str, Any]:
+        """What Chroma gets of a row besides its vector; it has no NULL, so missing values are left out."""
+        found = {column: row[column] for column in self.filters if row[column] is not None}
+        return {**found, **self.metadata(row)}
+
     @property
     def last_written(self) -> str:
         """SQL: when an entry was written or last edited, in UNIX seconds."""
