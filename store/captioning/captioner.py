@@ -39,10 +39,7 @@ def schema(facets: Sequence[Facet] = CAPTION_FACETS) -> dict[str, Any]:
 def read_answer(
     answer: str, *, facets: Sequence[Facet] = CAPTION_FACETS
 ) -> tuple[dict[Facet, str], list[str]]:
-    """Facets and tags of an answer, whether bare, fenced or surrounded by prose.
-
-    Raises InvalidRecord with what is wrong. The content is never interpreted as anything but text.
-    """
+    """Facets and tags of an answer, bare, fenced or within prose, as text. Raises InvalidRecord."""
     found = _object_in(answer)
     inner = found.get("caption")
     given = inner if isinstance(inner, dict) else found
@@ -118,10 +115,7 @@ class CaptionRequest:
         return (self.only,) if self.only else CAPTION_FACETS
 
     def messages(self) -> list[dict[str, Any]]:
-        """Messages in litellm's format.
-
-        A coin's own words are inserted once and never treated as variables.
-        """
+        """Messages in litellm's format; a coin's own words are inserted once, never treated as variables."""
         words = {
             "name": self.name,
             "ticker": self.ticker,

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 def accept_suggestions(
     library: "Library", addresses: Iterable[str], *, progress: Progress | None = None, actor: str = ""
 ) -> Outcome:
-    """Fill empty facets with the newest open suggestions, and add the tags that the taxonomy knows.
-
-    New tags, and suggestions for filled facets, stay open for a person.
-    """
+    """Fill empty facets with the newest suggestions, and add known tags; the others stay open."""
     outcome = Outcome()
     for address in addresses:
         if progress and progress.cancelled:

@@ -66,10 +66,7 @@ class Catalog(SqliteFile):
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that cannot write, until the block ends.
-
-        Raises CatalogDamaged with the remedy.
-        """
+        """Lend a connection that cannot write, until the block ends. Raises CatalogDamaged."""
         try:
             with super().reading() as db:
                 yield db
@@ -223,10 +220,7 @@ def opening_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def writing_errors(what: str) -> Iterator[None]:
-    """Turn errors of the disk into NotWritten, whose message begins with `what`.
-
-    Raises NotWritten in their place.
-    """
+    """Raises NotWritten, whose message begins with `what`, in place of errors of the disk."""
     try:
         yield
     except DISK_ERRORS as error:
@@ -271,10 +265,7 @@ def damaged(path: Path, error: Exception) -> CatalogDamaged:
 
 
 def is_made(path: Path) -> bool:
-    """Whether the catalog exists with all tables of this version.
-
-    An incomplete or older one does not count.
-    """
+    """Whether the catalog exists with all tables of this version."""
     if not path.exists() or (path.is_file() and not path.stat().st_size):
         return False
     try:

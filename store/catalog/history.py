@@ -378,10 +378,7 @@ class Answers:
         self._catalog = catalog
 
     def find(self, decision: str) -> str | None:
-        """The answer to this decision; None if none was stored.
-
-        Raises NotPermitted if another person made it.
-        """
+        """The answer to this decision; None if none was stored. Raises NotPermitted if not one's own."""
         row = self._catalog.row("SELECT who, answer FROM answers WHERE id = ?", [decision])
         if row is None:
             return None
@@ -431,10 +428,7 @@ class Undo:
         self._after = after
 
     def last(self, verb: Verb, n: int = 1, *, actor: str = "", id: str | None = None) -> Outcome:
-        """Undo this person's last n decisions, or redo what they undid since their last other one.
-
-        Raises NothingToUndo if there is none.
-        """
+        """Undo this person's last n decisions, or redo what they undid since. Raises NothingToUndo."""
         self._log.file.check_writable()
         outcome, by = Outcome(), actor or self._log.file.actor.name
         for number in range(n):

@@ -172,10 +172,7 @@ class Listing:
             return found
 
     def sample(self, catalog: Catalog, filter: Filter, *, limit: int) -> list[str]:
-        """Addresses of so many of the records that match, in any order.
-
-        Drawn by lots that each record keeps, so that a change replaces only the records that it concerns.
-        """
+        """Addresses of so many that match, by lots that each record keeps: a change replaces only its own."""
         with _moment(catalog) as now:
             found = np.flatnonzero(self._passing(now, filter))
             if len(found) > limit:

@@ -141,10 +141,7 @@ class NamedValues(Generic[T]):
                 self._store(db, values)
 
     def restore(self, db: sqlite3.Connection, name: str, thing: Any) -> None:
-        """Restore a deleted value within the caller's transaction.
-
-        Raises InvalidRecord if the name is taken.
-        """
+        """Restore a deleted value in the caller's transaction. Raises InvalidRecord if the name is taken."""
         values = self._stored(db)
         if name in values:
             raise InvalidRecord(f"a {self._noun} {name} exists; delete that one first")

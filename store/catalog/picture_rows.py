@@ -39,10 +39,7 @@ def texts_at(db: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, str]
 
 
 def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str, reader: str) -> list[int]:
-    """Store what `reader` read, to be found by it and by `words`; returns the row numbers of its records.
-
-    A person's correction stays what is found.
-    """
+    """Store what `reader` read, unless a person corrected it; returns the row numbers of its records."""
     db.execute("INSERT OR REPLACE INTO picture_texts VALUES (?, ?, ?, ?)", [image_hash, reader, text, words])
     rows = db.execute("SELECT id FROM records WHERE image_hash = ?", [image_hash]).fetchall()
     numbers = [row[0] for row in rows]

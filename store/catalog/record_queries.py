@@ -328,10 +328,7 @@ class RecordLists:
         return dict(rows)
 
     def joined(self) -> dict[str, int]:
-        """When each library record first came into the library (UNIX seconds), by address.
-
-        Without such an event in the history, the time of its creation.
-        """
+        """When each library record came into the library, else was created (UNIX seconds), by address."""
         rows = self.catalog.rows(
             "SELECT r.address, coalesce((SELECT CAST(min(h.at) AS INTEGER) FROM history h "
             "WHERE h.address = r.address AND json_extract(h.after, '$.tier') = 'library'), r.created_at) "
@@ -356,10 +353,7 @@ class RecordLists:
         return {address: actor for address, actor, _ in rows}
 
     def came_since(self, addresses: Iterable[str], moment: float) -> int:
-        """How many of these records entered their tier after a moment (UNIX seconds).
-
-        Records that left the tier and came back count as not having entered.
-        """
+        """How many of these records entered their tier after a moment, and did not leave it before."""
         row = self.catalog.row(
             "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
             "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "

@@ -30,10 +30,7 @@ _FIRST = 0x2190  # below are © and ™, which belong to names
 
 
 def in_words(text: str) -> str:
-    """The text with every emoji replaced by its name: "frog" for 🐸.
-
-    Unchanged if nothing else would be left.
-    """
+    """The text with every emoji replaced by its name: "frog" for 🐸; unless nothing else would be left."""
     if text.isascii():
         return text
     words = " ".join("".join(map(_spoken, text)).split())

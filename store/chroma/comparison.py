@@ -91,10 +91,7 @@ class _Comparison:
 
 
 def ask(faults: Callable[[], list[str]], *, begun: Callable[[ChildProcess[Any]], None]) -> list[str]:
-    """The faults, one sentence each, that this call finds in a child process, which `begun` receives.
-
-    Raises ServerAway if a Chroma server does not answer it.
-    """
+    """The faults that this call finds in a child process, which `begun` receives. Raises ServerAway."""
     process = ChildProcess(_Comparison, faults)
     begun(process)
     try:

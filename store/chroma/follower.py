@@ -85,10 +85,7 @@ class ChromaFollower:
         note: Callable[[Aside], None],
         disk: Disk | None = None,
     ) -> None:
-        """`database` keeps in `meta` what state Chroma is in, `folder` has its files unless a server does.
-
-        `into` and `note` as of `ChromaFolder`.
-        """
+        """`database` keeps the state of Chroma in `meta`; `folder` has its files unless a server does."""
         server = ChromaServer.configured()
         # There may be files from before there was a server.
         self._files = ChromaFolder(folder, into=into, owners=source.owners, note=note, disk=disk or Disk())
@@ -217,10 +214,7 @@ class ChromaFollower:
         return lag
 
     def purge(self) -> None:
-        """Remove all traces of what was deleted: delete Chroma's files, and fill them again from SQLite.
-
-        Collections on a server are replaced when it answers.
-        """
+        """Remove all traces of what was deleted: Chroma's files or collections are made again from SQLite."""
         with self._in_use():
             self._mark_dirty()
             if self._place is not self._files:
@@ -241,10 +235,7 @@ class ChromaFollower:
 
     @property
     def _must_rebuild(self) -> bool:
-        """Whether everything is to be filled again: on request, or in another place than the last one.
-
-        That one may have old vectors, which a sample misses.
-        """
+        """Whether all is to be filled again: on request, or in another place, whose vectors may be old."""
         left = self._database.meta(_FILES)
         is_elsewhere = self._place.name != (left if " " in left else "")  # a folder's is a hash
         return bool(self._database.meta(_REBUILD)) or is_elsewhere

@@ -182,10 +182,7 @@ class ChromaProcess(ChildProcess[Collections]):
 
 
 def answer_requests() -> None:
-    """In the child process: answer requests until None.
-
-    An answer is ("done", result), ("failed", error) or ("away", error).
-    """
+    """In the child process: answer requests by ("done", result), ("failed" or "away", error), until None."""
     requests: SimpleQueue[_Request] = SimpleQueue()
     with os.fdopen(os.dup(0), "rb") as requests_file, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # a library that prints must not spoil an answer

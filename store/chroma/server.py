@@ -154,10 +154,7 @@ class ChromaServer:
         return self._answers(f"{self.url}/api/v2/heartbeat")
 
     def lacks(self, metadata: Metadata) -> bool:
-        """Whether one of these collections is not there.
-
-        Raises ServerAway if it does not say, OthersCollection if one of them is not ours.
-        """
+        """Whether one of these collections is not there. Raises ServerAway, or OthersCollection."""
         import httpx
 
         try:
@@ -187,10 +184,7 @@ class ChromaServer:
         return ServerAway(_description(error, server=str(self), has_key=bool(self.api_key)))
 
     def lets_everybody_in(self) -> bool:
-        """Whether it answers a request with a wrong key; False if it cannot be asked.
-
-        `chroma run` of chromadb 1.5.9 ignores keys.
-        """
+        """Whether it answers a request with a wrong key, as `chroma run` does; False if it is away."""
         wrong = replace(self, api_key="wrong-on-purpose")
         return wrong._answers(self._collections)
 
@@ -433,10 +427,7 @@ class ServerLists:
     def nearest(
         self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
     ) -> dict[Facet, Nearest]:
-        """The `n` entries nearest to each direction (d,), which may have any length but zero.
-
-        Raises ServerUnavailable if the server is away or does not have the collections yet.
-        """
+        """The `n` entries nearest to each direction (d,) of any length. Raises ServerUnavailable."""
         try:
             try:
                 return self._ask(directions, n, limits)

@@ -53,10 +53,7 @@ def move_aside(names: Sequence[str], *, source: Path, into: Path, what: str, dis
 
 
 def carry_out_moves(into: Path, *, disk: Disk) -> list[tuple[Path, Aside]]:
-    """Rename the files of every move that was started.
-
-    Returns the moves that the history does not have yet.
-    """
+    """Rename the files of every started move; returns those that the history does not have yet."""
     found = []
     for place in _places(into):
         if (place / _MOVING).exists() and (about := _read(place / _MOVING)):
@@ -79,10 +76,7 @@ def _carry_out(place: Path, about: dict[str, Any], *, source: Path, disk: Disk) 
 
 
 def finish_moves(into: Path, *, note: Callable[[Aside], None], disk: Disk) -> None:
-    """Finish every move that was started.
-
-    `note` is called for each one before it counts as done, again after a crash.
-    """
+    """Finish every move that was started; `note` is called for each, perhaps again after a crash."""
     for place, aside in carry_out_moves(into, disk=disk):
         note(aside)
         disk.rename(place / _MOVING, place / _ABOUT)
@@ -112,10 +106,7 @@ def _aside(place: Path, about: dict[str, Any]) -> Aside:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """The content of `moving.json` or `about.json`.
-
-    None if the file is missing or was not written by Memedex.
-    """
+    """The content of `moving.json` or `about.json`; None if Memedex did not write it whole."""
     try:
         about = json.loads(path.read_bytes())
         names, source = about["names"], about["source"]

@@ -126,10 +126,7 @@ class NotAFile(OSError):
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open an ordinary file for reading. Raises NotAFile for a folder, a device or a pipe.
-
-    A device may have no end, and opening a pipe may block for ever.
-    """
+    """Open an ordinary file for reading. Raises NotAFile for a folder, a device or a pipe."""
     # Without O_NONBLOCK, opening a pipe waits for its writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     if path.is_dir():
@@ -142,10 +139,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_regular(path: Path, *, limit: int) -> bytes:
-    """Read an ordinary file of at most `limit` bytes.
-
-    Raises NotAFile for anything else, and OSError if the file is larger.
-    """
+    """Read an ordinary file of at most `limit` bytes. Raises NotAFile, or OSError if it is larger."""
     with open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:

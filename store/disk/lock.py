@@ -104,10 +104,7 @@ class WriterLock:
 
     @property
     def _is_foreign(self) -> bool:
-        """Whether the lock file has content.
-
-        Ours is empty, and locking another program's file would truncate it.
-        """
+        """Whether the lock file has content: ours is empty, and locking another's would truncate it."""
         return self._path.is_file() and self._path.stat().st_size > 0
 
     def _make_way(self) -> None:
@@ -208,10 +205,7 @@ class Writers(Generic[W]):
         lock: Path,
         acquire: Callable[[WriterLock], object] = WriterLock.acquire,
     ) -> W:
-        """The writer of this folder, made if none is open.
-
-        Raises what `acquire` raises: by default LibraryInUse if another process holds the lock.
-        """
+        """The writer of this folder, made if none is open. Raises what `acquire` raises."""
         with self._opening:
             if root not in self._open:
                 held = WriterLock(lock)

@@ -26,10 +26,7 @@ def file_stats(
 
 
 def stat_text(path: Path) -> str:
-    """The file's size in bytes and modification time in nanoseconds, as `size:time`.
-
-    "" if there is no file.
-    """
+    """The file's size in bytes and modification time in nanoseconds, as `size:time`; "" for none."""
     try:
         stat = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -88,10 +85,7 @@ def blocked(layout: Layout) -> dict[Tier, tuple[Path, bool]]:
 
 
 def read(layout: Layout, tier: Tier, address: str) -> tuple[State, bytes]:
-    """Read a record's state and sidecar from its files.
-
-    Raises InvalidRecord if they are not a record of this tier.
-    """
+    """Read a record's state and sidecar from its files. Raises InvalidRecord if they are none."""
     path = layout.sidecar(tier, address)
     try:
         content = read_regular(path, limit=MAX_SIDECAR_BYTES)

@@ -71,10 +71,7 @@ def not_written(error: Exception, cause: str, *, what: str = "") -> NotWritten:
 
 
 def _rule_out(db: sqlite3.Connection) -> None:
-    """Write another transaction in the place of one that failed, which could come back with the next opening.
-
-    Raises UnknownCommit if that fails as well.
-    """
+    """Write another transaction in the place of a failed one, lest it comes back. Raises UnknownCommit."""
     try:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         db.execute("BEGIN IMMEDIATE")
@@ -236,10 +233,7 @@ class SqliteFile:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the file that was opened is still at its path: neither removed nor replaced.
-
-        Always true for a replica, which keeps nothing open.
-        """
+        """Whether the opened file is still at its path; always true for a replica."""
         opened = self._connections.opened
         return opened is None or opened == identity(self.path)
 

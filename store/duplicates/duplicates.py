@@ -33,10 +33,7 @@ _KEPT = 50
 
 
 def similar(pictures: PictureSimilarity, confirmation: Confirmation, address: str) -> dict[str, float]:
-    """Other records whose pictures' vectors are close to this one's, with a confidence for each.
-
-    Empty if the library has no usable model, or nothing to compare.
-    """
+    """Other records whose pictures' vectors are close to this one's, with a confidence for each."""
     try:
         index = pictures.index()
     except MemedexError:
@@ -243,10 +240,7 @@ class Duplicates:
             return findings.called(db, name, ticker)
 
     def like_picture(self, picture: bytes) -> list[tuple[str, Kind, float]]:
-        """The hashes of pictures that are this one or like it, with what they share and how sure, 0 to 1.
-
-        Raises BadPicture if it cannot be read.
-        """
+        """The hashes of pictures like this one, what they share, how sure (0 to 1). Raises BadPicture."""
         from store.disk.images import normalise, stored_hashes  # Pillow comes along
 
         self._catalog.actor.check_login()
@@ -290,10 +284,7 @@ class Duplicates:
         actor: str = "",
         decision: str | None = None,
     ) -> Outcome:
-        """Record whether a record is a copy of others that look like it, so that it is not asked again.
-
-        Raises InvalidRecord for an unknown verdict.
-        """
+        """Record whether a record is a copy of others like it. Raises InvalidRecord."""
         known = findings.checked_verdict(verdict)
         others = list(others)
         decided = self._catalog.decide("judge", actor=actor, id=decision)

@@ -178,10 +178,7 @@ class Examiner:
         return True
 
     def like(self, content: bytes) -> list[NearPrint]:
-        """The same as `near`, of a picture (a JPG) that need not be in the library.
-
-        Raises BadPicture if it cannot be read.
-        """
+        """The same as `near`, of a picture (a JPG) of no record. Raises BadPicture if it cannot be read."""
         with self._catalog.reading() as db:
             self._neighbours.refresh(db)
             self._index.refresh(db)

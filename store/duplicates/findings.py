@@ -78,10 +78,7 @@ def record_verdict(
     actor: str,
     at: float,
 ) -> bool:
-    """Store what `address` is to `other`; False if that is the current verdict.
-
-    Raises InvalidRecord for an unknown verdict.
-    """
+    """Store what `address` is to `other`; False if that is so already. Raises InvalidRecord."""
     checked_verdict(verdict)
     first, second = sorted((address, other))
     after = verdict if first == address else _SEEN_FROM_THERE[verdict]

@@ -49,10 +49,7 @@ NOTHING = b""  # the fingerprint of a picture without anything to see
 
 
 def fingerprint(picture: bytes) -> bytes:
-    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a plain one.
-
-    Raises BadPicture if the picture cannot be read.
-    """
+    """The fingerprint of a library's JPG: SIZE bytes, NOTHING for a plain one. Raises BadPicture."""
     from PIL import Image
 
     try:

@@ -38,10 +38,7 @@ def resolve(name: str) -> str:
 
 
 def open_embedder(name: str) -> Embedder:
-    """The model of this name, without loading its weights.
-
-    Raises ModelUnavailable, with the remedy, for an unknown name, a missing package or missing weights.
-    """
+    """The model of this name, without loading its weights. Raises ModelUnavailable with the remedy."""
     family, _, model = resolve(name).partition(":")
     if family == OFFLINE and not model:
         from store.embedding.offline import OfflineEmbedder

@@ -108,10 +108,7 @@ class ActiveModel:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder, whose weights load at first use.
-
-        Raises ModelUnavailable if there is no such model on this machine.
-        """
+        """The embedder, whose weights load at first use. Raises ModelUnavailable if it is not here."""
         with self._lock:
             if self._embedder is None or self._embedder.name != self.name:
                 self._embedder = self._opened(self.name)

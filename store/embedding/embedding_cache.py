@@ -56,10 +56,7 @@ class ModelVectors:
 def sources(
     sidecar: Mapping[str, Any], *, picture: Path, image_hash: str, embedder: Embedder
 ) -> dict[Facet, EmbeddingSource]:
-    """The picture, and each text facet that has text.
-
-    Keys depend on model, file, preprocessing and content.
-    """
+    """The picture, and each text facet that has text, with keys of model, file and content."""
     image = EmbeddingSource(content_key(embedder.fingerprint, "image", image_hash), picture=picture)
     return {"image": image, **texts_of(sidecar, embedder)}
 
@@ -138,10 +135,7 @@ def store(
 
 
 def embed(sources: Sequence[EmbeddingSource], embedder: Embedder) -> dict[str, bytes]:
-    """Compute vectors: key → float32 row; long texts in windows.
-
-    Raises ModelUnavailable if the model returns something that cannot be searched with.
-    """
+    """Compute vectors: key → float32 row; long texts in windows. Raises ModelUnavailable for bad ones."""
     texts = [source for source in sources if source.text is not None]
     pictures = [source for source in sources if source.picture is not None]
     work = [

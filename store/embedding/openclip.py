@@ -116,10 +116,7 @@ def is_torchscript(path: Path) -> bool:
 
 
 def published(choice: Choice) -> dict[str, Any]:
-    """open_clip's entry for a tag: source of the weights, QuickGELU, mean and deviation.
-
-    Empty for the tag of a file. Raises ModelUnavailable if open_clip does not know the tag, or is missing.
-    """
+    """open_clip's entry for a tag: source, QuickGELU, mean and deviation. Raises ModelUnavailable."""
     if (choice.architecture, choice.tag) == (
         "ViT-L-14",
         "openai",
@@ -142,10 +139,7 @@ def published(choice: Choice) -> dict[str, Any]:
 
 
 def configuration(architecture: str) -> dict[str, Any]:
-    """open_clip's description of an architecture, read from its package without importing it.
-
-    Raises ModelUnavailable if open_clip does not know it, or is missing.
-    """
+    """open_clip's description of an architecture, without importing it. Raises ModelUnavailable."""
     folder = package_folder("open_clip", install=CLIP_EXTRA) / "model_configs"
     path = folder / f"{architecture}.json"
     if not path.is_file() or path.parent != folder:

@@ -35,10 +35,7 @@ class InFlight:
 
     @contextlib.contextmanager
     def foreground(self, keys: Collection[str]) -> Iterator[None]:
-        """Reserve keys for a foreground decision, until the block ends.
-
-        Waits for the background worker to finish any of them; it will not start on the rest.
-        """
+        """Reserve keys for a foreground decision until the block ends, once the worker is done with them."""
         with self._change:
             self._change.wait_for(lambda: self._background.isdisjoint(keys))
             self._foreground.update(keys)
@@ -50,10 +47,7 @@ class InFlight:
 
     @contextlib.contextmanager
     def background(self, keys: Collection[str]) -> Iterator[set[str]]:
-        """Reserve those of these keys that the background worker may compute, until the block ends.
-
-        Never waits.
-        """
+        """Reserve those of these keys that the worker may compute, until the block ends; never waits."""
         with self._change:
             self._background = set(keys) - self._foreground.keys()
         try:

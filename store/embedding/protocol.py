@@ -81,10 +81,7 @@ class Embedder(Protocol):
         """ "not loaded", "loading …", "ready" or "unavailable: …", for a page."""
 
     def warm(self) -> None:
-        """Load everything now, so that the first search is fast.
-
-        Raises ModelUnavailable if it cannot be loaded.
-        """
+        """Load everything now, so that the first search is fast. Raises ModelUnavailable."""
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of this text, special tokens included."""
@@ -93,10 +90,7 @@ class Embedder(Protocol):
         """Embed texts: an array of shape (n, dimensions)."""
 
     def embed_images(self, images: Sequence["Image.Image"]) -> NDArray[np.float32]:
-        """Embed pictures: an array of shape (n, dimensions).
-
-        Raises ModelUnavailable for a text-only model.
-        """
+        """Embed pictures: an array of shape (n, dimensions). Raises ModelUnavailable without them."""
 
 
 @runtime_checkable
@@ -352,10 +346,7 @@ CLIP_EXTRA = "`make clip`, or pip install 'memedex[clip]'"  # what needs PyTorch
 
 
 def package_folder(package: str, *, install: str) -> Path:
-    """The folder of an installed package, without importing it.
-
-    Raises ModelUnavailable with the install command.
-    """
+    """The folder of an installed package, not imported. Raises ModelUnavailable with the command."""
     from importlib.util import find_spec
 
     spec = find_spec(package)

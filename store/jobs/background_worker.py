@@ -207,10 +207,7 @@ class Worker:
 
 
 def close_all(workers: Iterable[Worker], *, timeout: float, interrupt: Callable[[int | None], None]) -> None:
-    """Stop all of these workers, and wait for them `timeout` seconds at most.
-
-    `interrupt` is called repeatedly with the thread of each that does not end soon.
-    """
+    """Stop these workers in `timeout` seconds; `interrupt` gets the thread of one that is late."""
     left, until = list(workers), time.monotonic() + timeout
     for worker in left:
         worker.stop()

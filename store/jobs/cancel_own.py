@@ -22,10 +22,7 @@ def stop(jobs: Jobs, job: Job) -> None:
 
 
 def stop_own(jobs: Jobs, *, actor: str, last: PastDecision | None) -> Job | None:
-    """Stop the job whose decision undo would reverse, or that has not decided anything yet.
-
-    `last` is this person's last decision, None if there is none. Returns None if no such job is running.
-    """
+    """Stop the job that decides what undo (of `last`) would reverse, or decided nothing yet; None without."""
     for job in deciding(jobs, actor=actor):
         is_last = last is not None and job.decision == last.id
         has_decided_nothing = job.done == 0 and job.made_at > (last.created_at if last else 0.0)

@@ -14,10 +14,7 @@ _GIVE_UP = 6 * 3600.0  # seconds after which one that did answer is given up
 
 
 class CircuitBreaker:
-    """After a failure no lane asks for a while, longer each time; then one asks while the others wait.
-
-    Thread-safe.
-    """
+    """After a failure no lane asks for a while, longer each time; then one does. Thread-safe."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

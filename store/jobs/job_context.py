@@ -177,10 +177,7 @@ class JobContext(Generic[L]):
 
 
 def results_of(items: Sequence[Item], outcome: Outcome) -> list[Result]:
-    """The answer of a library verb, as a result for each item.
-
-    Raises LibraryStuck, with which the job waits, or NotWritten, if the disk refuses: the items wait as well.
-    """
+    """A verb's answer as a result for each item. Raises LibraryStuck or NotWritten: all items wait."""
     outcome.raise_failure()
     reasons: Mapping[str, str] = {refusal.item: refusal.reason for refusal in outcome.refused}
     return [ItemRefused(item, reasons[item.key]) if item.key in reasons else ItemDone(item) for item in items]

@@ -150,10 +150,7 @@ class JobRepository:
         options: Mapping[str, Any] | None = None,
         note: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Set the state of a job if it is in one of `among`, and add to its note.
-
-        Returns whether it changed.
-        """
+        """Set a job's state if it is in one of `among`, and add to its note; returns whether it changed."""
         ended = time.time() if state in ("done", "cancelled", "failed") else 0.0
         with self._catalog.writing() as db:
             return bool(

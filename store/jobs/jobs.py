@@ -267,10 +267,7 @@ class Jobs:
         return self._repository.items(number, state=state, offset=offset, limit=limit)
 
     def keys_under_way(self, kind: str, **options: Any) -> set[str]:
-        """Keys that unfinished jobs of this kind, with these options, will still process.
-
-        For marks on cards.
-        """
+        """Keys that unfinished jobs of this kind, with these options, will still process."""
         return self._repository.keys_under_way(kind, options)
 
     def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
@@ -331,10 +328,7 @@ class Jobs:
         return self._there(number)
 
     def pause(self, number: int) -> None:
-        """Finish the work in progress and keep the rest, even after the program ends.
-
-        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
-        """
+        """Finish the work in progress and keep the rest, even after the program ends. Raises UnknownJob."""
         runner = self._directed()
         job = self._there(number)
         if not job.is_ephemeral and self._repository.change(
@@ -343,10 +337,7 @@ class Jobs:
             runner.stop(number)
 
     def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
-        """Continue a paused, interrupted, failed or stuck job, with new options such as a larger budget.
-
-        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
-        """
+        """Continue a paused, interrupted, failed or stuck job, with new options. Raises UnknownJob."""
         runner = self._directed()
         job = self._there(number)
         if not job.is_ephemeral:
@@ -357,10 +348,7 @@ class Jobs:
             runner.wake()
 
     def cancel(self, number: int, *, actor: str = "") -> bool:
-        """End a job; finished items stay done. False if it has ended already.
-
-        Its note names the person as `ended_by`.
-        """
+        """End a job, and note by whom; finished items stay done. False if it has ended already."""
         runner = self._directed()
         if not self._repository.change(
             number, "cancelled", among=[*OPEN], note={"ended_by": actor or self._catalog.actor.name}
@@ -370,10 +358,7 @@ class Jobs:
         return True
 
     def try_again(self, number: int) -> bool:
-        """Try refused items again; False if there were none.
-
-        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
-        """
+        """Try refused items again; False if there were none. Raises UnknownJob or ReadOnly."""
         runner = self._directed()
         if self._there(number).is_ephemeral or not self._repository.try_again(number):
             return False

@@ -89,10 +89,7 @@ class _CheckRun:
                 path.unlink()
 
     def faults(self, source: object, look: Callable[[], list[_T]]) -> Iterator[_T]:
-        """What is wrong with a batch; nothing is read if one from the same source was sound.
-
-        `source` says by its `repr` what the batch is read from, with sizes and times of files.
-        """
+        """What is wrong with a batch; none is read again whose `source` (files' sizes, times) was sound."""
         key = content_hash(repr((_FORM, source)).encode())
         if key in self._sound:
             return

@@ -191,10 +191,7 @@ def _keep_row(db: sqlite3.Connection, one: WrongChecksum, tell: Callable[[str], 
 def _bad_states(
     db: sqlite3.Connection, layout: Layout, copies: list[CatalogSnapshot], first: int, last: int
 ) -> list[tuple[sqlite3.Row, State]]:
-    """The rows with these numbers whose state is damaged, each with the state that its files have.
-
-    The history says what the state is, else a copy; it counts if both files are as it says.
-    """
+    """These rows whose state is damaged, each with the one of its files, by the history or a copy."""
     rows = db.execute(
         "SELECT r.*, (SELECT h.after FROM history h WHERE h.address = r.address ORDER BY h.id DESC LIMIT 1) "
         "AS last FROM records r WHERE r.id BETWEEN ? AND ?",

@@ -19,10 +19,7 @@ _FIRST = 1_783_000_000  # when the demo's sessions began, UNIX seconds
 
 
 def load(memory: OpenedMemory, *, progress: Progress | None = None, folder: Path = FOLDER) -> dict[str, int]:
-    """Add what is missing; returns how many entries each kind has then. Safe to repeat.
-
-    Raises BadSource if the folder cannot be read.
-    """
+    """Add what is missing; how many entries each kind has then. Raises BadSource for a bad folder."""
     progress = progress or Progress()
     progress.total = _STEPS
     steps = (("worlds", _worlds), ("memories", _memories), ("sessions", _sessions),

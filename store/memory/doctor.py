@@ -67,10 +67,7 @@ def check(memory: OpenedMemory) -> list[MemoryFinding]:
 
 
 def salvage_damaged(root: Path) -> list[str]:
-    """Make files that cannot be read, or are gone, again; returns a sentence for each.
-
-    Only while nothing has them open. Raises LibraryInUse while another process keeps the memory.
-    """
+    """Make files that cannot be read, or are gone, again while nothing has them open; says each."""
     places = Places(root.resolve())
     broken = [path for kind in KINDS if salvage.is_damaged(path := places.former(kind.file))]
     if not broken and not salvage.is_needed(places.database):

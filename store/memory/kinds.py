@@ -37,10 +37,7 @@ class Kinds(dict[str, Entries]):
 
 
 class OpenedKinds(Kinds):
-    """The entries of each kind of a root, and the one database of all.
-
-    If that cannot be used, all are empty; a kind is, if what an earlier version kept of it cannot be used.
-    """
+    """The entries of each kind of a root, and the database of all; what cannot be used is empty."""
 
     def __init__(
         self,

@@ -225,10 +225,7 @@ class Memories:
     def for_context(
         self, query: str, *, n: int, threshold: float, where: Where | None = None
     ) -> list[EntryHit]:
-        """The pinned memories, and then the n that fit best by meaning and words.
-
-        `search_memory` answers with the same, but goes by meaning alone, as the reference does.
-        """
+        """The pinned memories, and then the n that fit best by meaning and words together."""
         hits, _ = self.ranked(query, where=where)
         pinned = self.entries.pinned(where)
         near, by_words = self._answering(sorted(hits, key=lambda hit: -hit.score), threshold)
@@ -247,10 +244,7 @@ class Memories:
         return near, by_words
 
     def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[EntryHit], bool]:
-        """The memories nearest to a question by their cosine, and whether the model was there.
-
-        Memories say "the user" where the user says "I": the better of both forms counts.
-        """
+        """The memories by their cosine, asked as "I" or as "the user", and whether the model was there."""
         best: dict[str, EntryHit] = {}
         vector = None
         for form in dict.fromkeys((query, _in_third_person(query))):
@@ -287,10 +281,7 @@ class Memories:
         actor: str = "",
         decision: str | None = None,
     ) -> None:
-        """Change a memory's text (embedded again) or its tags; id and timestamp stay.
-
-        Raises InvalidInput for a text or tags that cannot be stored, UnknownEntry if no memory has the id.
-        """
+        """Change a memory's text (embedded again) or its tags. Raises InvalidInput or UnknownEntry."""
         columns: dict[str, Any] = {}
         if content is not None:
             columns["content"] = checked_text(content, what="the content", most=LONGEST)
@@ -366,10 +357,7 @@ def _answer(hit: EntryHit) -> FoundMemory:
 
 
 def has_words(hit: EntryHit, threshold: float, *, usual: float = RELEVANT) -> bool:
-    """Whether a memory below the threshold has enough of the question's words to answer all the same.
-
-    Who asks for more relevance than the `usual` threshold gets what is hardly below it.
-    """
+    """Whether a memory below the threshold has enough of the question's words to answer all the same."""
     if not hit.found or hit.is_common or len(hit.found) < WORDS_SHARE * hit.telling:
         return False
     is_sure = threshold <= usual and (hit.is_alone or len(hit.found) == hit.telling)
@@ -382,10 +370,7 @@ def relevance(cosine: float) -> float:
 
 
 def checked_tags(tags: Sequence[str] | None) -> list[str]:
-    """The tags as given, commas included.
-
-    Raises InvalidInput for an empty one, and beyond the limits of number and length.
-    """
+    """The tags as given. Raises InvalidInput for an empty one, and beyond the limits of number and length."""
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags or ()):
         raise InvalidInput("tags have to be a list of texts")
     given = list(tags or ())

@@ -160,10 +160,7 @@ class Memory(OpenedMemory):
     def reembed(
         self, kinds: Sequence[str] = NAMES, model: str = "", *, progress: Progress | None = None
     ) -> bool:
-        """Embed what has no vector of its kind's model, or all by another model; False if cancelled.
-
-        Old vectors are used until the new ones are complete. Raises ModelUnavailable or NotWritten.
-        """
+        """Embed what has no vector of its kind's model, or all by another; False if cancelled."""
         embedder = open_embedder(model) if model else None
         return all(reembedding.reembed(self.entries(kind), embedder, progress=progress) for kind in kinds)
 
@@ -198,10 +195,7 @@ class Memory(OpenedMemory):
         self, query: str, *, kind: str = MEMORIES, scope: str = "", limit: int = 5,
         filters: SearchFilters = _EVERYTHING,
     ) -> list[Row]:  # fmt: skip
-        """The entries that fit best, with `score`, `meaning` and `words`; memories as `search_memory`.
-
-        Near misses, if `filters` ask for them, come last, with `"near_miss": True`.
-        """
+        """The entries that fit best, with `score`, `meaning` and `words`; near misses, if wanted, last."""
         entries, filters = self.entries(kind), replace(filters, scope=scope or filters.scope)
         if kind == MEMORIES:
             answer = self.memories.search_memory(
@@ -253,10 +247,7 @@ class Memory(OpenedMemory):
         self, id: str, *, kind: str = MEMORIES, text: str | None = None, tags: Sequence[str] | None = None,
         actor: str = "", decision: str | None = None,
     ) -> Row:  # fmt: skip
-        """Change an entry's text, embedded again, or a memory's tags; returns the entry.
-
-        Raises InvalidInput if nothing is to be changed, or tags of another kind than memories.
-        """
+        """Change an entry's text, embedded again, or a memory's tags; returns it. Raises InvalidInput."""
         self.show(id, kind=kind)
         if text is None and tags is None:
             raise InvalidInput("say what to change: the text, or the tags of a memory")
@@ -288,10 +279,7 @@ class Memory(OpenedMemory):
         return outcome
 
     def forget(self, session: str, *, actor: str = "", decision: str | None = None) -> dict[str, int]:
-        """Delete a session for good, for all its characters; how many entries there were, by key.
-
-        Cannot be undone. Raises UnknownEntry, with the nearest keys, if nothing is stored under it.
-        """
+        """Delete a session for good, for all its characters: entries by key. Raises UnknownEntry."""
         return self.session_memory.delete_session(session, actor=actor, decision=decision)
 
     def figures(self) -> Sequence[MemoryFigures]:

@@ -81,10 +81,7 @@ class MemoryMaintainer:
         self._renewal = Worker("embedding texts by the model's new version", self._renew, is_unhurried=True)
 
     def finish_erasing(self, entries: Entries) -> None:
-        """Leave nothing of what was deleted for good; returns when that is done.
-
-        Raises NotWritten if the process that keeps the files does not come to it.
-        """
+        """Leave nothing of what was deleted for good. Raises NotWritten if its keeper does not come to it."""
         until = time.monotonic() + PATIENCE
         while entries.database.meta(ERASING):
             if self._may_keep():
@@ -291,10 +288,7 @@ class OpenedMemory(FollowedByChroma):
                 raise
 
     def for_actor(self, actor: Actor) -> Self:
-        """This memory with one person's permissions; what they do is recorded under their name.
-
-        Takes microseconds: connections, locks and vectors are shared.
-        """
+        """This memory with one person's permissions; connections, locks and vectors are shared."""
         used = copy(self)
         used.actor, used.database = actor, self.database.for_actor(actor)
         used.kinds = Kinds((name, entries.for_actor(actor)) for name, entries in self.kinds.items())
@@ -308,10 +302,7 @@ class OpenedMemory(FollowedByChroma):
         changed: Mapping[str, Changed] | None = None,
         embedder: Embedder | None = None,
     ) -> Self:
-        """This memory as it was at a moment (UNIX seconds), for questions alone; close it afterwards.
-
-        `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
-        """
+        """This memory as it was at a moment (UNIX seconds), to ask and close. Raises InvalidInput."""
         self.actor.check_login()
         if moment is not None and not moment <= self._clock():  # not a number either
             raise InvalidInput("this moment has not come yet")
@@ -415,18 +406,12 @@ class OpenedMemory(FollowedByChroma):
         return self.log.get(id)
 
     def undo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
-        """Undo the person's own last decision; an agent's own, nobody else's, to an agent.
-
-        Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
-        """
+        """Undo the person's own last decision, or to an agent its own. Raises NothingToUndo."""
         refuse_agents(self.actor, "undo")
         return self._undo.last("undo", actor=actor, id=decision)
 
     def redo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
-        """Redo the person's own last undo.
-
-        Raises NothingToUndo if there is none, or the person decided something since.
-        """
+        """Redo the person's own last undo. Raises NothingToUndo if there is none since the last decision."""
         refuse_agents(self.actor, "redo")
         return self._undo.last("redo", actor=actor, id=decision)
 
@@ -469,10 +454,7 @@ class OpenedMemory(FollowedByChroma):
         )
 
     def close(self, *, progress: Progress | None = None, longest: float = inf) -> None:
-        """Finish the current work, let Chroma catch up, and release the lock; safe to repeat.
-
-        As `LibraryRuntime.close`. Chroma of a memory that another process keeps is left to that one.
-        """
+        """Finish, let Chroma catch up as `LibraryRuntime.close`, and release the lock; safe to repeat."""
         lag: list[str] = []
         if self._maintainer:
             _writers.close(self.places.root, self, end=lambda: lag.append(self._end(progress, longest)))

@@ -75,10 +75,7 @@ class RagManager:
     """World lore and session memory as story engines have them."""
 
     def __init__(self, db_path: str | Path | None = None) -> None:
-        """`db_path` is the root of the memory, which is created if there is none.
-
-        Raises BadSource if a config.yaml cannot be read.
-        """
+        """`db_path` is the root of the memory, created if there is none. Raises BadSource."""
         self.root = (_configured_root() if db_path is None else Path(db_path)).resolve()
         is_new = not Places(self.root).folder.is_dir()
         if is_new and (self.root / "chroma.sqlite3").is_file():
@@ -109,10 +106,7 @@ class RagManager:
     def query_lore(
         self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = LORE_CHARS
     ) -> tuple[list[str], bool]:
-        """The world's texts nearest to the question, and whether they exceed `max_chars` together.
-
-        Returns ([], False) on failure, with the reason in the log.
-        """
+        """The world's nearest texts, and whether they exceed `max_chars`; ([], False) on failure."""
         return self._memory.lore.query_lore(world_id, query, n_results, max_chars)
 
     def add_memory(self, session_id: str, memory_id: str, text: str) -> None:
@@ -122,10 +116,7 @@ class RagManager:
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MEMORY_CHARS
     ) -> tuple[list[str], bool]:
-        """The session's exchanges nearest to the question, and whether they exceed `max_chars` together.
-
-        Returns ([], False) on failure, with the reason in the log.
-        """
+        """The session's nearest exchanges, and whether they exceed `max_chars`; ([], False) on failure."""
         return self._memory.session_memory.query_memory(session_id, query, n_results, max_chars)
 
     def delete_session_memory(self, session_id: str) -> None:

@@ -117,10 +117,7 @@ class GoldenQueries:
             self._write_file(collection)
 
     def delete(self, line: str, *, actor: str = "") -> None:
-        """Delete a golden query; `library.removed` can restore it.
-
-        Raises BadSource if its collection's file was edited by hand and cannot be read.
-        """
+        """Delete a golden query, which `library.removed` can restore. Raises BadSource."""
         with self._catalog.lock:
             for golden in [one for one in self.all() if one.line == line]:
                 self._import_if_edited(golden.collection)
@@ -151,10 +148,7 @@ class GoldenQueries:
                     self._write_file(path.stem)
 
     def judge(self, line: str, address: str, good: bool | None, *, actor: str = "") -> None:
-        """Judge one result of a query right (True) or wrong (False); None removes the judgement.
-
-        Raises InvalidRecord for a line or an address that is none.
-        """
+        """Judge one result right (True), wrong (False) or not at all (None). Raises InvalidRecord."""
         line, address = checked_line(line), checked_address(address)
         with self._catalog.writing() as db:
             if good is None:
@@ -186,10 +180,7 @@ class GoldenQueries:
         return [_golden(row, "judged") for row in rows]
 
     def import_content(self, collection: str, content: bytes) -> None:
-        """Replace a collection by a file's content.
-
-        Raises BadSource, changing nothing, if it cannot be read.
-        """
+        """Replace a collection by a file's content. Raises BadSource, changing nothing."""
         with self._catalog.lock:
             self._import_file(collection, content)
             self._write_file(collection)

@@ -386,10 +386,7 @@ class PictureSimilarity:
         return index
 
     def stored(self, record: Record) -> Vector | None:
-        """The stored vector of one picture; None if there is none yet.
-
-        Raises ModelUnavailable if the model cannot be used.
-        """
+        """The stored vector of one picture; None if there is none yet. Raises ModelUnavailable."""
         with self._catalog.reading() as db:
             return picture_vector(db, record.address, embedder=self.embedder)
 
@@ -407,10 +404,7 @@ class PictureSimilarity:
         return vector
 
     def ordered(self, addresses: Sequence[str], order: Order, *, like: Record | None) -> Ordered:
-        """Sort these records by their pictures by `order`, or by similarity to `like`.
-
-        Raises ModelUnavailable for a text-only model.
-        """
+        """Sort records by their pictures: by `order`, or likeness to `like`. Raises ModelUnavailable."""
         vector = self.vector(like) if like else None
         if like and vector is None:
             raise ModelUnavailable(

@@ -68,10 +68,7 @@ class QueryPictures:
         return name
 
     def _delete_old(self) -> None:
-        """Delete the ones longest unused beyond the limit.
-
-        Those that a search, query or job refers to stay.
-        """
+        """Delete the ones longest unused beyond the limit, unless a search, query or job refers to them."""
         stats = {path: path.stat().st_mtime for path in self._folder.glob(f"{'?' * _NAME}.jpg")}
         if len(stats) <= KEPT:
             return
@@ -98,10 +95,7 @@ class QueryPictures:
 
 
 def named(content: bytes) -> tuple[str, bytes]:
-    """The name of a picture, and the picture as the library stores it.
-
-    Raises BadPicture if it cannot be read.
-    """
+    """The name of a picture, and it as the library stores it. Raises BadPicture if it cannot be read."""
     from store.disk.images import normalise  # Pillow, which a list does without
 
     normal = normalise(content)

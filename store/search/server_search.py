@@ -310,10 +310,7 @@ class ServerSearch:
         words: WordShares = NO_WORDS,
         silent: frozenset[str] | None = None,
     ) -> Results:
-        """As `Search.search`, without pictures that replace captions.
-
-        Raises ServerUnavailable if the server cannot propose candidates.
-        """
+        """As `Search.search`, by captions alone. Raises ServerUnavailable if it cannot propose candidates."""
         began = time.perf_counter()
         weights = query.sliders
         key = query_key(query), id(among), id(words)

@@ -220,10 +220,7 @@ class Similarities:
 
     @cached_property
     def deviations(self) -> Floats:
-        """(5,): the standard deviation of each facet's cosines, over the records that have it.
-
-        0 if none has it. With more than FEW records, over a fixed sample of them.
-        """
+        """(5,): the standard deviation of each facet's cosines, of many in a sample; 0 if none has it."""
         found = np.zeros(len(FACETS))
         if not self.are_many:
             each = [own[has] for own, has in zip(self._everything, self.present, strict=True)]

@@ -183,10 +183,7 @@ class TagSuggestions:
         self._learned: dict[Sequence[Facet], _Learned] = {}
 
     def of(self, records: Iterable[Record]) -> dict[str, list[TagSuggestion]]:
-        """For each of these records the tags that it probably lacks, the likeliest first.
-
-        A record whose picture has no vector yet is left out.
-        """
+        """The tags that each of these records probably lacks, the likeliest first, where it has a vector."""
         snapshot = self._snapshot()
         found = {}
         for record in records:

@@ -54,10 +54,7 @@ def is_large(catalog: Catalog) -> bool:
 
 
 def find_suspects(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Suspects:
-    """Compare all files with the catalog; if cancelled, returns nobody.
-
-    Memory: some hundred bytes for each record at a time, so sidecars and pictures take turns.
-    """
+    """Compare all files with the catalog, sidecars and pictures in turn; nobody if cancelled."""
     progress = progress or Progress()
     progress.what = "comparing the files"
     (count,) = catalog.row("SELECT count(*) FROM records")

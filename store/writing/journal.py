@@ -446,10 +446,7 @@ def set_aside(path: Path, layout: Layout, disk: Disk) -> None:
 
 
 def renames(layout: Layout, staged: Path, change: Change) -> list[tuple[Path, Path, str]]:
-    """The renames of one change, in order: (from, to, SHA-256 of what arrives).
-
-    `staged` is the operation's folder, with its new files; a sidecar that is replaced goes there.
-    """
+    """The renames of one change in order: (from, to, SHA-256); what is replaced goes to `staged`."""
     before, after, name = change.before, change.after, change.address
     new_sidecar = staged / f"{name}.json"
     moves = []

@@ -93,10 +93,7 @@ def move_foreign_catalog_aside(layout: Layout) -> bool:
 
 
 def salvage(layout: Layout) -> SalvageReport:
-    """Replace the catalog by one with what can be read of it and of its last snapshot.
-
-    Raises LibraryInUse if another process writes to the library.
-    """
+    """Replace the catalog by one with what can be read of it and of its last snapshot."""
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
@@ -109,10 +106,7 @@ def salvage(layout: Layout) -> SalvageReport:
 
 
 def recover_lost(layout: Layout) -> None:
-    """Finish a salvage that was interrupted, or rebuild a deleted catalog from its last snapshot.
-
-    The caller holds the lock.
-    """
+    """Finish an interrupted salvage, or make a deleted catalog from its last snapshot, under the lock."""
     carry_out_moves(layout.memecoins, disk=Disk())  # before anything of ours is made in their place
     if made := unplaced(layout.catalog):
         put_in_place(layout.catalog, made)

@@ -234,10 +234,7 @@ class Transitions:
     def carry_out(
         self, decision: DecisionIntent, changes: Iterable[Change], payload: Payload, outcome: Outcome
     ) -> bool:
-        """One operation of a decision; False: the disk refused all of it.
-
-        Raises LoginEnded if the login ended, ReadOnly if this actor may not write.
-        """
+        """One operation of a decision; False: the disk refused all. Raises LoginEnded or ReadOnly."""
         self._catalog.check_writable()
         done = self._path.carry_out(decision, list(changes), payload, outcome)
         self._changed()
@@ -298,10 +295,7 @@ class RecordReversal:
     def reverse(
         self, chosen: str, verb: Verb, outcome: Outcome, *, actor: str, id: str | None, progress: Progress
     ) -> bool:
-        """Restore what one decision replaced, except records changed since.
-
-        False if the disk refused or it was cancelled.
-        """
+        """Restore what one decision replaced, except records changed since; False: refused or cancelled."""
         decision = self._catalog.decide(verb, actor=actor, reverses=chosen, id=id)
         with self._catalog.reading() as db:
             events = history.events(db, decision=chosen, limit=-1)

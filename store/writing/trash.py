@@ -87,10 +87,7 @@ class Trash:
         progress: Progress | None = None,
         decision: str | None = None,
     ) -> TrashContents:
-        """Delete what was rejected more than so many days ago; returns what was deleted, also if cancelled.
-
-        `expected` is the number of records that the user agreed to; raises InvalidRecord if there are more.
-        """
+        """Delete what was rejected before; returns what. Raises InvalidRecord for more than `expected`."""
         self._catalog.check_writable()
         decided = self._catalog.decide(EMPTY_TRASH, actor=actor, id=decision)
         progress, outcome, sizes = progress or Progress(), Outcome(), dict[str, list[int]]()

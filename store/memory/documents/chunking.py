@@ -170,10 +170,7 @@ def sections(
 
 
 def parts(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
-    """What the passage of this row has on each of its pages: the page from 1 and the text there.
-
-    The texts are "" if the passage was edited.
-    """
+    """What this passage has on each of its pages, from 1: its text there, "" if the passage was edited."""
     found = texts_at(pages, row)
     is_edited = join_cjk_lines("\n".join(text for _, text in found)) != row["content"]
     return [(page, "") for page, _ in found] if is_edited else found

@@ -265,10 +265,7 @@ class Documents:
         return sum(name != "" for name in names)
 
     def merge_with_next(self, id: str, *, actor: str = "", decision: str | None = None) -> Row:
-        """Make a passage and the one after it one; undo parts them again. Returns the passage.
-
-        Raises UnknownEntry, and InvalidInput if it is the last of its paper.
-        """
+        """Make a passage and the one after it one. Raises InvalidInput if it is its paper's last."""
         self.entries.database.check_writable()
         if self.entries.decided(decision) is not None:
             return self.entries.get(id)
@@ -288,10 +285,7 @@ class Documents:
     def split(
         self, id: str, beginning: str, *, actor: str = "", decision: str | None = None
     ) -> tuple[Row, Row]:
-        """Make a passage two, of which the second begins with these words; undo joins them again.
-
-        Raises UnknownEntry, and InvalidInput unless the words are in the passage, after others.
-        """
+        """Make a passage two, the second beginning with these words; InvalidInput unless they are inside."""
         self.entries.database.check_writable()
         row = self.entries.get(id)
         second = str(uuid5(UUID(int=0), f"{id} {decision or uuid4()}"))
@@ -423,10 +417,7 @@ class Documents:
         ]
 
     def cite(self, id: str) -> Citation:
-        """The place of this passage; files without pages, and edited passages, have no rectangles.
-
-        Raises BadSource if its file was never imported.
-        """
+        """The place of this passage; without pages, or if edited, it has no rectangles. Raises BadSource."""
         row = self.entries.get(id)
         found = self.entries.database.row(
             "SELECT original FROM sources WHERE protocol = ? AND source = ?",
@@ -464,10 +455,7 @@ class Documents:
             self.entries.database.set_meta(_WATCHED, json.dumps(known))
 
     def tidy(self) -> None:
-        """Delete the originals of unfinished imports that neither a document nor the history refers to.
-
-        Other files there belong to a person, or to a lost database, and stay.
-        """
+        """Delete the originals of unfinished imports that neither a document nor the history refers to."""
         database = self.entries.database
         database.check_writable()
         with database.writing() as db:  # not while an import is between file and commit

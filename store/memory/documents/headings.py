@@ -233,10 +233,7 @@ def section(found: Sequence[Heading], start: int, end: int) -> str:
 
 
 def sections_named(name: str, known: Collection[str]) -> list[str]:
-    """The known sections with this name, or this number or title alone, in large or small letters.
-
-    Raises UnknownEntry, with the sections that there are, if there is none.
-    """
+    """The known sections with this name, or this number or title alone. Raises UnknownEntry."""
     known = [section for section in known if section]
     wanted = " ".join(name.split()).casefold().rstrip(".")
     if found := [section for section in known if wanted in _names(section)]:

@@ -56,10 +56,7 @@ def text(content: bytes, *, name: str) -> str:
 
 
 def html_text(content: bytes, *, name: str) -> str:
-    """The text that a reader of the page sees; headings and list items are marked as in Markdown.
-
-    Raises BadSource if it has more elements than the limits, which are counted before any is made.
-    """
+    """The text that a reader sees, headings and lists as in Markdown. Raises BadSource beyond the limits."""
     from selectolax.lexbor import LexborHTMLParser
 
     if (count := content.count(b"<")) > MOST_TAGS:
@@ -196,10 +193,7 @@ _AS_HTML = (
 
 
 def pages(content: bytes, *, name: str) -> list[str]:
-    """The text of each slide or sheet; one page for the others.
-
-    Raises BadSource if it cannot be read, with what is to be installed if that is why.
-    """
+    """The text of each slide or sheet; one page for the others. Raises BadSource if it cannot be read."""
     suffix = Path(name).suffix.lower()
     if suffix not in ODT and find_spec("markitdown") is None:
         raise BadSource(f"{name} is {_NAMES[suffix]}: markitdown reads it, and is not installed ({INSTALL})")

@@ -92,10 +92,7 @@ def document_text(
 def read_document(
     content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
 ) -> DocumentText:
-    """The text of a PDF, HTML or office document; of a PDF with its tables if wanted.
-
-    Raises BadSource if it cannot be read, is more than the limits, or is cancelled.
-    """
+    """The text of a PDF, HTML or office document; of a PDF with its tables if wanted. Raises BadSource."""
     found = _asked("read", content, name=name, progress=progress, with_tables=with_tables)
     return DocumentText(
         found["pages"], [(page, Heading(start, title)) for page, start, title in found["headings"]],
@@ -106,10 +103,7 @@ def read_document(
 def recognised(
     content: bytes, *, name: str, pages: Sequence[int], progress: Progress | None = None
 ) -> Iterator[dict[int, PageReading]]:
-    """The text of these pages of a PDF, recognised from their pictures, a few pages at a time.
-
-    Raises BadSource if that cannot be done, or is cancelled.
-    """
+    """The text of these pages of a PDF, recognised from their pictures, a few at a time. Raises BadSource."""
     progress = progress or Progress()
     for start in range(0, len(pages), TOGETHER):
         progress.what = f"{name}: recognising page {start + 1:,} of {len(pages):,} without text"

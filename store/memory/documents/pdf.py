@@ -63,10 +63,7 @@ class PdfText:
 
 
 def read(content: bytes, *, name: str, with_tables: bool = False) -> PdfText:
-    """What a PDF says, tables as Markdown if wanted.
-
-    Raises BadSource if it cannot be read, or is more than the limits.
-    """
+    """What a PDF says, tables as Markdown if wanted. Raises BadSource if it cannot be read."""
     from pypdfium2 import PdfiumError
 
     with _opened(content, name) as document:

@@ -27,10 +27,7 @@ class PageReading:
     headings: Sequence[tuple[int, str]] = ()  # where each begins, and its title
 
     def marks(self, passage: str) -> tuple[list[Rectangle], list[str]]:
-        """The rectangles of the lines in which a passage is, and what of it stands between these lines.
-
-        Nothing of both if the page does not have it.
-        """
+        """The rectangles of the lines in which a passage is, and what of it stands between these."""
         letters = [at for at, sign in enumerate(self.text) if is_compared(sign)]
         wanted = "".join(filter(is_compared, passage))
         start = "".join(filter(is_compared, self.text)).find(wanted)

@@ -163,10 +163,7 @@ class MemoryChange:
         return dict(self.db.execute(query, [self.kind.name, table, *ids]).fetchall())
 
     def _note(self, table: str, ids: Sequence[str], restored: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-        """Store in the history what is about to be replaced; returns it, by id.
-
-        `restored` are the versions of those that become what they were before.
-        """
+        """Store in the history what is about to be replaced, by id; `restored` are versions of before."""
         there, former = self._rows(table, ids), self._versions(table, ids)
         self._begin()
         kind, db = self.kind.name, self.db
@@ -264,10 +261,7 @@ class MemoryChange:
             raise NotPermitted("another user made a decision with this id")
 
     def is_taken(self, id: str) -> bool:
-        """Whether there is an entry with this id, one that waits for a decision, or was one.
-
-        The versions of a removed entry stay readable under its id, so no other entry may get it.
-        """
+        """Whether an entry has, had (its versions stay readable) or will have this id once accepted."""
         found = self.db.execute(
             "SELECT 1 FROM pending WHERE kind = :kind AND target = :id UNION ALL "
             "SELECT 1 FROM history WHERE kind = :kind AND id = :id LIMIT 1",
@@ -298,10 +292,7 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
 def versions(
     db: sqlite3.Connection, kind: MemoryKind, id: str, *, current: Row | None, written: float
 ) -> list[EntryVersion]:
-    """The versions of this entry, which is `current` now, newest first; [] if there never was one.
-
-    Nothing is overwritten: a change stores the row that it replaces in the history.
-    """
+    """The versions of this entry, which is `current` now, newest first; [] if there never was one."""
     lines = db.execute(
         "SELECT h.*, d.id AS decided, d.verb, d.who, d.at FROM history h "
         "JOIN decisions d ON d.number = h.decision WHERE h.tbl = ? AND h.id = ? ORDER BY h.number",

@@ -58,10 +58,7 @@ class Database(SqliteFile):
     def __init__(
         self, path: Path, *, disk: Disk, writable: bool, fault: str = "", version: int = VERSION
     ) -> None:
-        """`fault` says why this database replaces the memory's own file, which cannot be used.
-
-        A new file is made as of `version`; opening it without brings it up to date.
-        """
+        """A new file is made as of `version`. `fault`: why this replaces the memory's own file."""
         super().__init__(path, disk=disk)
         self.fault = fault
         self._kind: MemoryKind | None = None
@@ -86,20 +83,14 @@ class Database(SqliteFile):
             raise
 
     def of(self, kind: MemoryKind, *, fault: str = "") -> Self:
-        """The same file as one kind uses it: values of `meta` are its own.
-
-        `fault` says why this kind reads as empty, if its entries are in a file that cannot be taken over.
-        """
+        """The same file as one kind uses it: values of `meta` are its own. `fault`: why it reads as empty."""
         used = copy(self)
         used._kind, used._is_own, used.fault = kind, False, fault or self.fault
         return used
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Run the block as one transaction, the whole write path of data that is only here.
-
-        Raises NotWritten if the disk refuses, ReadOnly if opened for reading.
-        """
+        """Run the block as one transaction. Raises NotWritten if the disk refuses, ReadOnly if only read."""
         try:
             with super().writing() as db:
                 yield db
@@ -108,10 +99,7 @@ class Database(SqliteFile):
 
     @contextmanager
     def recording(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that a power cut may lose, so that no caller waits for the disk.
-
-        Raises ReadOnly if opened for reading, NotWritten if the disk refuses.
-        """
+        """As `writing`, for what a power cut may lose, so that no caller waits for the disk."""
         self.check_writable()
         with self.lock:
             self._writer.execute("PRAGMA synchronous = NORMAL")
@@ -139,10 +127,7 @@ class Database(SqliteFile):
 
     @contextmanager
     def attached(self, files: Mapping[str, Path]) -> Iterator[None]:
-        """Let transactions of this block read these databases, each under its name; nothing writes to them.
-
-        Only while nothing else uses the file. Raises ReadOnly if opened for reading.
-        """
+        """Let transactions of this block read these databases by name, while nothing else uses the file."""
         self.check_writable()
         with self.lock:
             for name, file in files.items():
@@ -227,10 +212,7 @@ def _summed_again(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _check_is_ours(path: Path) -> bool:
-    """Whether this file is of this version already; an older or an empty one has to be prepared.
-
-    Raises ForeignFile for another program's, CatalogTooNew for a newer Memedex's; both without writing.
-    """
+    """Whether this file is of this version; writes nothing. Raises ForeignFile or CatalogTooNew."""
     found = identify(path)
     if found is None:
         return False

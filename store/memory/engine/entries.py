@@ -177,10 +177,7 @@ class Entries:
         offset: int = 0,
         limit: int | None = 100,
     ) -> list[Row]:
-        """A page of the entries that contain all the words and pass the filters.
-
-        `before`: only entries neither written nor edited since then (UNIX seconds).
-        """
+        """A page of the entries with all the words that pass; `before`: unchanged since then."""
         passing, values = self.kind.conditions(words, where, before)
         with self.database.reading() as db:
             columns = [row["name"] for row in db.execute(f"PRAGMA table_info({self.kind.table})")]
@@ -210,10 +207,7 @@ class Entries:
             return written(db, self.kind, ids)
 
     def counts(self, column: str = "") -> dict[str, int]:
-        """How many entries each world, session or protocol has, or each value of another filter column.
-
-        Raises InvalidInput if the entries are not filtered by this column.
-        """
+        """How many entries each world, session or protocol has, or each value of another filter column."""
         column = column or self.kind.scope
         if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
             raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
@@ -239,10 +233,7 @@ class Entries:
         return {column: scope}
 
     def count_question(self, scope: str) -> None:
-        """Count a question about a world, session or protocol; a full disk must not prevent an answer.
-
-        Nothing of the question is stored.
-        """
+        """Count a question about a scope, and nothing of it; a full disk must not prevent an answer."""
         self.actor.check_login()
         if self._counted:
             with suppress(NotWritten), self._counted.recording() as db:
@@ -289,10 +280,7 @@ class Entries:
         return int(self.database.row(query, [self.kind.name])[0])
 
     def decided(self, decision: str | None) -> list[str] | None:
-        """The entries that this decision changed, in their order; None if it was not made yet.
-
-        Raises NotPermitted if another person made it.
-        """
+        """The entries that this decision changed, in order; None if it was not made. Raises NotPermitted."""
         if decision is None:
             return None
         with self.database.reading() as db:
@@ -335,10 +323,7 @@ class Entries:
             return None
 
     def embed(self, texts: Sequence[str]) -> NewVectors:
-        """The vectors of those of these texts that this kind's model has not embedded yet.
-
-        Another process may choose another model meanwhile.
-        """
+        """The vectors of those of these texts that this kind's model has not embedded yet."""
         if not texts:
             return NewVectors("", {})
         embedder = self.embedder
@@ -423,10 +408,7 @@ class Entries:
         return self.scores(vector, where).best(n, floor=floor)
 
     def scores(self, vector: Vector, where: Where | None = None) -> EntryScores:
-        """Every entry's cosine with this vector, and whether it passes the filters.
-
-        Filters are the kind's own columns, `tags` where it has any, `since` and `until` in UNIX seconds.
-        """
+        """Every entry's cosine, and whether it passes: the kind's columns, `tags`, `since` and `until`."""
         snapshot = self.resident()
         if len(snapshot) and len(vector) != snapshot.dimensions:
             raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.version}")
@@ -488,10 +470,7 @@ class Entries:
 
     @contextmanager
     def change(self, verb: str, *, actor: str = "", decision: str | None = None) -> Iterator[MemoryChange]:
-        """One decision in one transaction; leaves no trace if nothing is written or removed.
-
-        With the id of a `decision` the transaction is a part of it; others may be in other kinds.
-        """
+        """One decision, or a part of one, in one transaction; leaves no trace if nothing is written."""
         with self.database.writing() as db:
             change = self.begin(db, verb, actor=actor, decision=decision)
             yield change

@@ -46,10 +46,7 @@ def erase(entries: Entries, column: str, value: str, *, actor: str = "", decisio
 
 
 def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
-    """Make the kind's tables again, and let `purge` clean what was derived, if there is need.
-
-    Only for the process that keeps the memory. Returns whether there was need.
-    """
+    """Make the kind's tables again and `purge` what was derived, if there is need; returns whether."""
     if not entries.database.meta(ERASING):
         return False
     path = entries.database.path
@@ -65,10 +62,7 @@ def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:
 
 
 def _erase(change: MemoryChange, column: str, value: str) -> int:
-    """Delete rows with all traces of them; the rest of the file stays.
-
-    Raises UnknownEntry if there is nothing of it.
-    """
+    """Delete rows with all traces of them; the rest stays. Raises UnknownEntry if there is nothing."""
     db, kind = change.db, change.kind
     gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
     past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
@@ -115,10 +109,7 @@ def _waiting(change: MemoryChange, column: str, value: str, ids: Sequence[str]) 
 
 
 def _erase_deleted(database: Database, kind: MemoryKind) -> None:
-    """Delete vectors of texts that are gone, make the tables again that had rows of the kind, empty the log.
-
-    Raises NotWritten while another process is reading.
-    """
+    """Delete vectors of texts that are gone, make the kind's tables again, empty the log."""
     with database.writing() as db:
         indexes = [
             row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5%'")

@@ -53,10 +53,7 @@ def moment(value: Any) -> str | None:
 
 
 def time_of(fields: Mapping[str, Any]) -> str | None:
-    """The time in these fields as `moment` gives it, under whichever of `TIMES` it is; None without one.
-
-    Raises ValueError, which names the field, if there is one and none can be read.
-    """
+    """The time under whichever of `TIMES` it is, as `moment` gives it. Raises ValueError for a bad one."""
     unread = ""
     for name in TIMES:
         if (value := fields.get(name)) not in (None, ""):
@@ -148,10 +145,7 @@ def _parsed(text: str) -> Any:
 
 
 def model_name(name: str | None) -> str:
-    """The full name of a model that another program names; "unknown" for none.
-
-    `X` and `litellm:X` are one model; the names of sentence-transformers' own models are known.
-    """
+    """The full name of a model that another program names; "unknown" for none. `X` means `litellm:X`."""
     given = (name or "").strip()
     if given in ("", UNKNOWN):
         return UNKNOWN

@@ -84,10 +84,7 @@ class Retrieved(Protocol):
 
 
 def best(entries: Entries, question: str, *, n: int, where: Where | None = None) -> list[EntryHit]:
-    """The n entries that fit the question best by words and meaning together.
-
-    By words alone, with `cosine` None, while the model is away.
-    """
+    """The n entries that fit best by words and meaning together; by words alone while the model is away."""
     return best_with(entries, question, entries.question_or_none(question), n=n, where=where)
 
 
@@ -141,10 +138,7 @@ def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit], wh
 
 
 def add_token_states(entries: Entries, ids: Sequence[str]) -> None:
-    """Compute and store what late interaction needs of these entries, so that no question waits for it.
-
-    A full disk must not prevent an answer.
-    """
+    """Compute and store what late interaction needs of these entries; a full disk is no fault."""
     database, kind, model = entries.database, entries.kind, entries.embedder
     database.check_writable()
     if not kind.has_token_states or not isinstance(model, TokenEmbedder):
@@ -200,10 +194,7 @@ def log_retrieval(
     where: Where | None = None,
     threshold: float | None = None,
 ) -> None:
-    """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
-
-    `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
-    """
+    """Log what was handed out for this question, and keep it to be asked again, as the settings say."""
     entries.actor.check_login()
     if entries._retrievals.days:
         found = [(hit.row["id"], _likeness(hit)) for hit in hits]

@@ -80,10 +80,7 @@ def as_json(value: Any) -> str:
 
 
 def comparable_json(stored: Any) -> str:
-    """The JSON of a value in a column of JSON, in one form for equal contents.
-
-    Earlier versions spaced texts differently, and SQLite keeps a bare number as a number of 64 bits.
-    """
+    """The JSON of a value in a column of JSON, in one form for equal contents, spaced as they may be."""
     try:
         value = json.loads(stored) if isinstance(stored, str) else stored
     except ValueError:
@@ -93,10 +90,7 @@ def comparable_json(stored: Any) -> str:
 
 
 def for_chroma(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as Chroma and UTF-8 can hold it, also if an earlier program stored other values.
-
-    An unpaired surrogate is replaced, and a number that is not finite or has more than 64 bits becomes text.
-    """
+    """Metadata as Chroma and UTF-8 can hold it: no unpaired surrogate, no endless number."""
     return {_whole(name): _storable(value) for name, value in metadata.items()}
 
 
@@ -113,10 +107,7 @@ def _whole(text: str) -> str:
 
 
 def checked_moment(text: object, *, is_end: bool = False) -> float:
-    """A date or time in ISO 8601 as UNIX seconds, local unless it names a zone. Raises InvalidInput.
-
-    A date is the beginning of its day, as an end of a span the last moment of it.
-    """
+    """A time in ISO 8601, or the beginning or end of a day, as UNIX seconds. Raises InvalidInput."""
     try:
         found = datetime.fromisoformat(str(text))
         is_whole_day = is_end and len(str(text)) <= len("2026-01-31")

@@ -140,10 +140,7 @@ class MemoryKind:
     def conditions(
         self, words: str = "", where: Where | None = None, before: float | None = None
     ) -> tuple[str, list[Any]]:
-        """SQL for these filters, with its values.
-
-        Raises InvalidInput if the kind cannot be filtered by one of them.
-        """
+        """SQL for these filters, with its values. Raises InvalidInput for one that the kind does not have."""
         parts, values = ["TRUE"], list[Any]()
         for column, wanted in (where or {}).items():
             some = [wanted] if isinstance(wanted, str | int | float) else [*wanted]
@@ -191,10 +188,7 @@ class MemoryKind:
         return f"LEFT JOIN {self.vectors} v ON v.key = {self.vector_key(model)}"
 
     def with_any_vector(self, *names: str) -> str:
-        """SQL to select from: the entries with `embedding_model` and `vector`, or one of these `names` alone.
-
-        The vector is another model's where their own model has none.
-        """
+        """SQL: the entries with `embedding_model` and `vector`, another model's where their own has none."""
         models = f"SELECT json_group_array(DISTINCT model) FROM {self.vectors}"
         found = {
             name: f"coalesce(v.{column}, (SELECT o.{column} FROM json_each(({models})) m "
@@ -334,10 +328,7 @@ class ResidentEntries:
         return int(row[0]) if row else 0
 
     def _changed(self, db: sqlite3.Connection, size: int) -> Iterator[tuple[str, Vectors | None]]:
-        """The unit vector of each entry that changed; None for one that is gone or has none.
-
-        A wrong length is damage, or of an older model by the same name: doctor counts these.
-        """
+        """The unit vector of each entry that changed; None for one that is gone, or has none that fits."""
         changed = self._read(db, "c.id, v.vector")
         while rows := changed.fetchmany(_READ_AT_ONCE):
             fitting = {id: vector for id, vector in rows if vector and len(vector) == size}

@@ -23,11 +23,7 @@ def reembed(entries: Entries, embedder: Embedder | None = None, *, progress: Pro
 
 
 def embed_new(entries: Entries, *, progress: Progress | None = None) -> bool:
-    """Embed what has no vector of this kind's model as it is now; False if cancelled.
-
-    Where entries may come with vectors of other models, those wait until a person chooses one. Raises as
-    `reembed`.
-    """
+    """Embed what has no vector of this kind's model, nor waits with another's; False if cancelled."""
     leaves_others = entries.kind.keeps_models
     return _change(entries, entries.embedder, progress=progress or Progress(), leaves_others=leaves_others)
 

@@ -208,10 +208,7 @@ class Answers:
 
 
 def answers_about(path: Path, kind: str) -> Answers:
-    """What the log and the kept contexts say was handed out of this kind.
-
-    Both may have the same answer, so answers are those of the one that has more hits.
-    """
+    """What was handed out of this kind, by the log or the contexts, whichever has more hits."""
     if not _is_there(path):
         return Answers(frozenset(), [])
     ids, fuller, most = set[str](), list[tuple[float, int]](), 0

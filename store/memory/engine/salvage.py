@@ -35,10 +35,7 @@ NOT_TAKEN = {*DERIVED, "checksums", "token_states"}
 
 
 def restore_if_lost(path: Path) -> None:
-    """Make a file that is gone from its last copy; one that was never there is left to be made.
-
-    Raises CatalogDamaged if it was there and has no copy.
-    """
+    """Make a file that is gone from its last copy. Raises CatalogDamaged if it was there and has none."""
     if path.is_symlink() or (path.exists() and (not path.is_file() or path.stat().st_size)):
         return
     if is_lost(path):
@@ -273,11 +270,7 @@ def _alone(places: Places, lock: WriterLock | None) -> Iterator[bool]:
 
 
 def _state(places: Places, kind: MemoryKind) -> Literal["none", "ours", "taken over"]:
-    """What the former file of this kind is.
-
-    Raises CatalogDamaged, CatalogTooNew or ForeignFile for one that has this kind's entries, or may have, and
-    cannot be used.
-    """
+    """What the former file of this kind is. Raises the reason if it may have entries and cannot be used."""
     path = places.former(kind.file)
     if path.is_symlink() and not path.exists():
         raise ForeignFile(

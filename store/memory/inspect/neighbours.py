@@ -191,10 +191,7 @@ def near_duplicates(
     floor: float = NEARLY,
     progress: Progress | None = None,
 ) -> list[DuplicatePair]:
-    """Pairs of entries with at least this cosine, most similar first, from a comparison of all pairs.
-
-    100,000 entries of 384 numbers take about a minute and a half on two cores.
-    """
+    """Pairs of entries with at least this cosine, most similar first; 90 s for 100,000 entries."""
     progress = progress or Progress()
     snapshot = memory.kinds[kind].resident()
     ids, matrix = snapshot.addresses, snapshot.rows(np.arange(len(snapshot)), TEXT)
@@ -210,10 +207,7 @@ def near_duplicates(
 def cosines_with_earlier(
     matrix: NDArray[np.float32], progress: Progress
 ) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
-    """The cosines of all unit rows with those before them, in blocks with the first row and column of each.
-
-    Any other pair of a block has -2. Ends early if cancelled.
-    """
+    """The cosines of all unit rows with those before them, in blocks with first row and column; else -2."""
     progress.what, progress.total = "comparing entries", len(matrix)
     for top in range(0, len(matrix), _ROWS):
         if progress.cancelled:

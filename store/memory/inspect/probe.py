@@ -346,19 +346,13 @@ class NightlyRecallTest:
 def recall_test(
     memory: OpenedMemory, kind: str = MEMORIES, *, progress: Progress | None = None
 ) -> RecallTest:
-    """Ask for each entry by its five rarest words, within its world, session or protocol.
-
-    Entries without words and those marked never to be recalled are not asked for. Nothing is logged.
-    """
+    """Ask for each entry that may be recalled by its five rarest words, within its scope; logs nothing."""
     rows = _rows(memory, kind)
     return _asked(memory, kind, rows, _by_words(memory, kind, rows, rows), progress or Progress())
 
 
 def ask_nightly(memory: OpenedMemory, *, progress: Progress | None = None) -> int:
-    """Ask for the memories and lore whose turn it is, unless that was done today; how many.
-
-    Where the model gives no questions, their own words are asked.
-    """
+    """Ask for the memories and lore whose turn it is, by a model's questions or their own words; how many."""
     if (chosen := settings().recall_tests) == "none" or not memory.can_write:
         return 0
     progress, asked = progress or Progress(), 0

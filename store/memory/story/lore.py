@@ -54,10 +54,7 @@ def read_worlds(folder: Path, *, known: dict[str, str]) -> Iterator[World | Refu
 
 
 def parse_world(content: bytes, *, file: str) -> World:
-    """Parse a world from YAML; without an `id` the file's name serves.
-
-    Raises ValueError with the line of the fault and an example.
-    """
+    """Parse a world from YAML, named by its file without an `id`. Raises ValueError with line and example."""
     fields = _fields(content)
     id = fields.get("id")
     if id is None and file and fields.keys() & {"name", "start_message", "lore"}:
@@ -274,10 +271,7 @@ class Lore(Scoped):
     def query_lore(
         self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
     ) -> tuple[list[str], bool]:
-        """This world's chunks nearest to the question, and whether they exceed `max_chars` together.
-
-        Nothing is cut or left out for that. Returns ([], False) on failure, with the reason in the log.
-        """
+        """This world's nearest chunks, whole, and whether they exceed `max_chars`; ([], False) on failure."""
         return self._texts(world_id, query, n=n_results, max_chars=max_chars, what="lore")
 
     # -- worlds -------------------------------------------------------------------------------------------
@@ -399,10 +393,7 @@ class Lore(Scoped):
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The metadata that Chroma can store: strings, finite numbers and booleans by name.
-
-    Raises InvalidInput for any other value.
-    """
+    """Strings, finite numbers and booleans by name, as Chroma stores them. Raises InvalidInput for others."""
     given = dict(metadata or {})
     for name, value in given.items():
         if not isinstance(name, str) or not isinstance(value, str | int | float | bool):

@@ -76,10 +76,7 @@ class Scoped:
 
 
 def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
-    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other.
-
-    Raises InvalidInput if the id belongs to another world, session or protocol.
-    """
+    """Raises InvalidInput if the id is another scope's: ("a_b", "c") and ("a", "b_c") are joined alike."""
     if before is not None and before[scope] != row[scope]:
         raise InvalidInput(
             f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"
@@ -133,17 +130,11 @@ class Sessions(Scoped):
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
     ) -> tuple[list[str], bool]:
-        """This key's memories nearest to the question, and whether they exceed `max_chars` together.
-
-        Nothing is cut or left out for that. Returns ([], False) on failure, with the reason in the log.
-        """
+        """This key's nearest memories, whole, and whether they exceed `max_chars`; ([], False) on failure."""
         return self._texts(session_id, query, n=n_results, max_chars=max_chars, what="memory")
 
     def keys_of(self, session: str) -> list[str]:
-        """Every character's key of this session, and the session's own if it was used as a key.
-
-        Keys whose entries were removed, or wait for a person, count as well.
-        """
+        """Every character's key of this session, and its own, also where nothing is left or it waits."""
         known = _scopes_ever(self.entries)
         return [key for key in known if key == session or key.endswith(f"_{session}")]
 

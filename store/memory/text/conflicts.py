@@ -72,10 +72,7 @@ class Conflict:
 
     @property
     def is_sure(self) -> bool:
-        """Whether one value alone differs, in what both sentences state of one subject.
-
-        "Invoice 7 is paid" and "Invoice 8 is not" may both hold, and so may what was done on two days.
-        """
+        """Whether one value alone differs in what both sentences state of one subject."""
         one, other = ([*map(str.lower, _WORD.findall(text))] for text in (self.first, self.second))
         if one[0] in _UNNAMED or other[0] in _UNNAMED:
             return False

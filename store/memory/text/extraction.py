@@ -61,10 +61,7 @@ def readable(message: Mapping[str, Any]) -> str | None:
 
 
 def structured_text(value: Any) -> str:
-    """The words of a JSON value: a text as it is, of lists and objects a line `name: value` for each value.
-
-    Ids, pictures and other data without words are left out.
-    """
+    """The words of a JSON value, a line `name: value` for each; without ids, pictures and other data."""
     return _whole("\n".join(_lines(value)))
 
 

@@ -144,10 +144,7 @@ def _fits(tokens: int, unit: _Unit, sizes: Sizes) -> bool:
 
 
 def _overlap_start(text: str, start: int, end: int, before: Iterable[_Unit], sizes: Sizes) -> int:
-    """Where the next chunk begins: at a unit, else at a word, 64 to about 128 tokens before the end.
-
-    `before` are the units up to there, the last one first.
-    """
+    """Where the next chunk begins: at a unit of `before`, else a word, 64 to about 128 tokens back."""
     tokens, best = 0, -1
     for unit in before:
         tokens += unit.tokens

@@ -23,10 +23,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Conditions on events; None means any. Dates are ISO 8601, both ends inclusive.
-
-    Type, tool, level, type of error and model are compared without regard to case.
-    """
+    """Conditions on events in any case; None means any. Dates are ISO 8601, both ends inclusive."""
 
     event: str | None = None
     tool_name: str | None = None

@@ -73,10 +73,7 @@ _DEEPEST = 3  # objects around a list
 
 
 def read_sessions(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
-    """The sessions in a folder and its subfolders, or in one file or archive.
-
-    With `only_known`, those of the programs in the table of sources alone.
-    """
+    """The sessions in a folder, file or archive; `only_known`: of the programs in the table of sources."""
     if only_known:
         found = _below(path) if path.is_dir() else _any(path, only_known=True)
         yield from (one for one in found if isinstance(one, Session) and one.source)

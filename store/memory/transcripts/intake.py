@@ -50,10 +50,7 @@ _KINDS = 8  # of records without a message, named in one note
 
 @dataclass(slots=True)
 class TranscriptReport:
-    """The result of an import; `present` counts messages and events that existed already.
-
-    `messages` and `changed` count what can be found by its text, `without_text` new messages that have none.
-    """
+    """What an import counted: `present` already, by text new or `changed`, and `without_text`."""
 
     sessions: list[str] = field(default_factory=list)
     messages: int = 0
@@ -129,10 +126,7 @@ class Intake:
         self._size = 0  # characters of them
 
     def take_all(self, paths: Iterable[Path], *, user_id: str, only_known: bool = False) -> None:
-        """Add what is new in all sessions of these folders and files; if cancelled, those added stay.
-
-        With `only_known`, in those of the programs in the table of sources alone.
-        """
+        """Add what is new in all sessions of these folders and files; if cancelled, those added stay."""
         for session in chain.from_iterable(read_sessions(path, only_known=only_known) for path in paths):
             if self._progress.cancelled:
                 break

@@ -48,10 +48,7 @@ class Session:
 def taken(
     given: Iterable[Any], session: Session, source: Source, *, default: str | None = None, model: str = ""
 ) -> Iterator[Message]:
-    """The messages of these records; `default` is when those were written that do not say it.
-
-    `model` answers until a record names another.
-    """
+    """The messages of these records, written at `default` and by `model` unless they say otherwise."""
     for number, record in enumerate(given, start=1):
         item, is_message = f"{session.session_id}: message {number}", False
         try:
@@ -117,10 +114,7 @@ def entitle(session: Session, record: Record, source: Source) -> None:
 
 
 def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | None = None) -> list[Message]:
-    """A message of any known format as messages with role, content, turn and ts. Raises ValueError.
-
-    Tool results inside a user's message, as Anthropic and Google send them, become messages of the role tool.
-    """
+    """A message of any known format as those with role, content, turn and ts, a tool's by itself."""
     more = {"turn": turn, "ts": ts}
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given

@@ -266,10 +266,7 @@ def ai_studio(message: Record) -> Iterator[Record]:
 
 
 def letta(message: Record) -> Iterator[Record]:
-    """A message of Letta's agent; what it sends with `send_message` is text, its other text then a thought.
-
-    What a person wrote may be in an object with its kind and time, as are notices of the program.
-    """
+    """A message of Letta's agent; what it sends with `send_message` is text, its other text a thought."""
     given, role = message.get("content") or message.get("text"), message.get("role")
     calls, told = list[Record](), list[str]()
     for call in _mappings(message.get("tool_calls")):

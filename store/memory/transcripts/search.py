@@ -218,10 +218,7 @@ def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dic
 def _ranked(
     db: sqlite3.Connection, words: str, conditions: tuple[str, list[Any]], *, index: str, limit: int
 ) -> list[sqlite3.Row]:
-    """The best rows for these words, and their BM25 as `score`.
-
-    Of more than `EXACT` rows only the `NEWEST` are compared.
-    """
+    """The best rows for these words, with BM25 as `score`; of more than `EXACT` only the `NEWEST`."""
     table, number, columns = _INDEXED[index]
     passing, values = conditions
     among, after = "TRUE", -1

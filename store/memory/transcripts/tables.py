@@ -30,10 +30,7 @@ Step = Callable[[str], None]
 
 
 def check(db: sqlite3.Connection) -> None:
-    """Raises CatalogTooNew for a version after ours, ForeignFile for what cannot be upgraded.
-
-    Both before anything is written.
-    """
+    """Raises CatalogTooNew or ForeignFile for what cannot be upgraded, before anything is written."""
     if db.execute("PRAGMA user_version").fetchone()[0] == 0 and (fault := _fault(db)):
         raise ForeignFile(
             f"the transcripts are in a database of another program ({fault}); it was not touched: move it "
@@ -79,10 +76,7 @@ def _incomplete(db: sqlite3.Connection) -> str:
 
 
 def upgrade(db: sqlite3.Connection, step: Step) -> None:
-    """Upgrade an older file inside the caller's transaction, so that an interruption changes nothing.
-
-    Also completes another program's partial migration: rows already moved are not moved again.
-    """
+    """Upgrade an older file, or complete a partial migration, inside the caller's transaction."""
     if not _columns(db, "transcripts"):
         return
     step("check version")

@@ -101,10 +101,7 @@ class Transcripts:
         return dict(self.entries.database.rows(query, [SIZES.limit]))
 
     def cut_long_chunks(self, ids: Iterable[str] | None = None, *, actor: str = "") -> int:
-        """Split these of `long_chunks`, or all; returns how many there were.
-
-        The pieces have no vector until `embed_new`. Can be undone.
-        """
+        """Split these of `long_chunks`, or all, until undo; how many. The pieces have no vector yet."""
         long = [*(self.long_chunks() if ids is None else ids)]
         cut = {row["id"]: _pieces(row) for row in self.entries.rows(long)}
         with self.entries.change("cut long chunks", actor=actor) as change:

@@ -93,10 +93,7 @@ def replay(memory: OpenedMemory, kept: KeptContext, what_if: WhatIf) -> list[Rep
 def try_chunks(
     memory: OpenedMemory, paper: str, *, size: int, overlap: int, question: str = "", n: int = 5
 ) -> list[dict[str, Any]]:
-    """A paper's passages with other sizes in characters; with a question the n that fit it best.
-
-    Nothing is stored. Raises UnknownEntry for a paper that is not there.
-    """
+    """A paper's passages with other sizes in characters; with a question the n that fit it best."""
     papers = {one.id: one for one in memory.documents.sources()}
     check_known(paper, papers, what="paper")
     source = papers[paper]
@@ -196,10 +193,7 @@ class EntryDifference:
 
 
 def difference(memory: OpenedMemory, since: float, until: float | None = None) -> list[EntryDifference]:
-    """The entries that were added, removed or changed between two moments (UNIX seconds; None: now).
-
-    By kind, then by id. Raises InvalidRecord if `until` comes before `since`.
-    """
+    """The entries that changed between two moments (UNIX seconds; None: now), by kind and id."""
     if until is not None and until < since:
         raise InvalidRecord("the second moment has to come after the first")
     found = []

@@ -95,10 +95,7 @@ class ReviewItem:
 
 
 def waiting(memory: OpenedMemory, *, most: int | None = None) -> list[ReviewItem]:
-    """The pending changes of all kinds, oldest first, with flags; by words alone while the model is away.
-
-    At most so many, since the flags of each take an embedding.
-    """
+    """The pending changes of all kinds, oldest first, at most so many: the flags of each are embedded."""
     found = sorted(_waiting(memory).values(), key=lambda one: one.created_at)
     return [reviewed(memory, one) for one in found[:most]]
 
@@ -111,10 +108,7 @@ def count(memory: OpenedMemory) -> int:
 def accept(
     memory: OpenedMemory, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> Outcome:
-    """Carry out what waits under these ids, as its agent wrote it; what cannot be is refused by name.
-
-    One undoable decision in one transaction, whatever their kinds.
-    """
+    """Carry out what waits as its agent wrote it, in one undoable decision; refused by name."""
     return _decided(memory, ids, _ACCEPT, actor=actor, decision=decision)
 
 
@@ -278,10 +272,7 @@ class MergePreview:
 
 
 def preview(memory: OpenedMemory, keep: str, others: Sequence[str], *, kind: str = MEMORIES) -> MergePreview:
-    """What merging these entries into one of them would store. Raises UnknownEntry or InvalidInput.
-
-    A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
-    """
+    """What merging these entries into one would store. Raises UnknownEntry or InvalidInput."""
     entries = memory.kinds[kind]
     rows = [entries.get(id) for id in dict.fromkeys((keep, *others))]
     if len(rows) < 2:
