@@ -129,12 +129,11 @@ class Collections(ABC):
                 found |= dict(zip(got["ids"], np.asarray(rows), strict=True))
         return found
 
-    def nearest(self, name: str, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
-        """The `n` ids whose vectors are nearest to `vector` (d,) by the index, the nearest first."""
+    def nearest(self, name: str, vector: np.ndarray[Any, Any]) -> list[str]:
+        """The id whose vector is nearest to `vector` (d,) by the index; none of an empty collection."""
         collection = self.collection(name)
-        n = min(n, self._ask(collection.count))
-        ask = partial(collection.query, query_embeddings=[vector], n_results=n, include=[])
-        return self._ask(ask)["ids"][0] if n else []
+        ask = partial(collection.query, query_embeddings=[vector], n_results=1, include=[])
+        return self._ask(ask)["ids"][0] if self._ask(collection.count) else []
 
     def close(self) -> None:
         """Close Chroma."""
@@ -173,10 +172,7 @@ class FolderCollections(Collections):
         """Chroma's collection, created if necessary and marked as ours; the caller has proved that it is."""
         if name not in self._open:
             self._open[name] = self._connect().get_or_create_collection(
-                name,
-                embedding_function=None,
-                configuration={"hnsw": INDEX},
-                metadata=self._metadata[name],
+                name, embedding_function=None, configuration={"hnsw": INDEX}, metadata=self._metadata[name]
             )
         return self._open[name]
 

@@ -38,19 +38,14 @@ class ForeignEntry:
 class ForeignChroma:
     """The collections of one folder, until its block ends."""
 
-    def __init__(self, folder: Path, copy: Path) -> None:
-        self._folder = folder
-        self._process = _ReaderProcess(_Reader, copy)
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._process = ChildProcess(_Reader, folder)
         self.fault = ""  # why vectors could not be read; "" while they can
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the copy."""
-        return self._folder
 
     def entries(self, collection: FoundCollection) -> Iterator[ForeignEntry]:
         """Every entry, in the order of SQLite's rows; without vectors once the index cannot be read."""
-        for batch in batches(read_entries(self._folder, collection), _BATCH):
+        for batch in batches(read_entries(self.folder, collection), _BATCH):
             yield from self._with_vectors(collection, batch)
 
     def close(self) -> None:
@@ -64,7 +59,8 @@ class ForeignChroma:
         vectors: Mapping[str, bytes] = {}
         if not self.fault:
             try:
-                vectors = self._process.vectors(collection.name, [id for id, _, _ in batch])
+                ids = [id for id, _, _ in batch]
+                vectors = self._process.call(_Reader.vectors, collection.name, ids)
             except ChromaFailed as error:
                 self.fault = str(error)
         for id, document, metadata in batch:
@@ -85,7 +81,7 @@ def opened_copy(folder: Path) -> Iterator[ForeignChroma]:
                 shutil.copytree(source, copy / name)
             else:
                 shutil.copyfile(source, copy / name)
-        with closing(ForeignChroma(copy, copy)) as found:
+        with closing(ForeignChroma(copy)) as found:
             yield found
 
 
@@ -111,11 +107,6 @@ class _Reader:
         """Nothing was written."""
 
 
-class _ReaderProcess(ChildProcess[_Reader]):
-    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
-        return self.call(_Reader.vectors, name, ids)
-
-
 @dataclass(frozen=True, slots=True)
 class Texts:
     """Entries of a collection; the four have the same length, unless there are no documents."""
@@ -127,7 +118,7 @@ class Texts:
 
 
 class CollectionWriter:
-    """Adds entries to collections of a new folder, with cosine distance, as their readers expect."""
+    """Adds entries to collections of a new folder, in a child process, with cosine distance."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -151,11 +142,3 @@ class CollectionWriter:
         """Close the client if one was opened."""
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
-
-
-class WriterProcess(ChildProcess[CollectionWriter]):
-    """`CollectionWriter` in a child process."""
-
-    def add(self, name: str, texts: Texts) -> None:
-        """As `CollectionWriter.add`."""
-        self.call(CollectionWriter.add, name, texts)

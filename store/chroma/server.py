@@ -2,7 +2,6 @@
 
 import threading
 import time
-from abc import ABC
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -201,57 +200,15 @@ class ChromaServer:
             return False
 
 
-class _WithLongIds(Collections, ABC):
-    """Collections whose ids may have any length, in a place that takes 128 bytes."""
-
-    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
-        """As `Collections.put`."""
-        super().put(name, [_with_short_id(point) for point in points], gone=[_short_id(id) for id in gone])
-
-    def ids(self, name: str) -> set[str]:
-        """As `Collections.ids`."""
-        return set(self._original_ids(name, super().ids(name)))
-
-    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """As `Collections.metadata`."""
-        given = {_short_id(id): id for id in ids}
-        found = super().metadata(name, list(given))
-        return {
-            given[id]: {key: fields[key] for key in fields if key != _ID_FIELD}
-            for id, fields in found.items()
-        }
-
-    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """As `Collections.vectors`."""
-        given = {_short_id(id): id for id in ids}
-        return {given[id]: vector for id, vector in super().vectors(name, list(given)).items()}
-
-    def nearest(self, name: str, vector: NDArray[Any], *, n: int = 1) -> list[str]:
-        """As `Collections.nearest`."""
-        return self._original_ids(name, super().nearest(name, vector, n=n))
-
-    def _original_ids(self, name: str, ids: Iterable[str]) -> list[str]:
-        """The ids as they were given, in this order."""
-        ids = list(ids)
-        hashed = [id for id in ids if id.startswith(_HASHED_ID)]
-        fields = super().metadata(name, hashed)
-        return [str(fields.get(id, {}).get(_ID_FIELD, id)) for id in ids]
-
-
-class ServerCollections(_WithLongIds):
-    """The collections in a server's database.
+class ServerCollections(Collections):
+    """The collections in a server's database, which takes ids of 128 bytes; ours may have any length.
 
     Every call raises ServerAway if the server cannot be reached or refuses the request, and OthersCollection
     if a collection of this name is not ours.
     """
 
     def __init__(
-        self,
-        server: ChromaServer,
-        metadata: Metadata,
-        *,
-        tries: int = _TRIES,
-        timeout: float = _ANSWER,
+        self, server: ChromaServer, metadata: Metadata, *, tries: int = _TRIES, timeout: float = _ANSWER
     ) -> None:
         """`metadata` as for `Collections`; each must carry the mark of its owner.
 
@@ -297,27 +254,49 @@ class ServerCollections(_WithLongIds):
             self._open[name] = found
         return self._open[name]
 
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """As `Collections.put`."""
+        super().put(name, [_with_short_id(point) for point in points], gone=[_short_id(id) for id in gone])
+
+    def ids(self, name: str) -> set[str]:
+        """As `Collections.ids`."""
+        return set(self._original_ids(name, super().ids(name)))
+
+    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """As `Collections.metadata`."""
+        given = {_short_id(id): id for id in ids}
+        found = super().metadata(name, list(given))
+        return {
+            given[id]: {key: fields[key] for key in fields if key != _ID_FIELD}
+            for id, fields in found.items()
+        }
+
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """As `Collections.vectors`."""
+        given = {_short_id(id): id for id in ids}
+        return {given[id]: vector for id, vector in super().vectors(name, list(given)).items()}
+
+    def nearest(self, name: str, vector: NDArray[Any]) -> list[str]:
+        """As `Collections.nearest`."""
+        return self._original_ids(name, super().nearest(name, vector))
+
+    def _original_ids(self, name: str, ids: Iterable[str]) -> list[str]:
+        """The ids as they were given, in this order."""
+        ids = list(ids)
+        hashed = [id for id in ids if id.startswith(_HASHED_ID)]
+        fields = super().metadata(name, hashed)
+        return [str(fields.get(id, {}).get(_ID_FIELD, id)) for id in ids]
+
     def nearest_with_distances(
-        self,
-        name: str,
-        vector: Vector,
-        *,
-        n: int,
-        where: "Where | None" = None,
+        self, name: str, vector: Vector, *, n: int, where: "Where | None"
     ) -> tuple[list[str], list[float]]:
         """The `n` nearest entries with these metadata, and their cosine distances, the nearest first.
 
         chromadb 1.5.9 reads more of its index the larger `n` is; fewer than `n` come back only if there are
         no others.
         """
-        ask = partial(
-            self.collection(name).query,
-            query_embeddings=vector[None],
-            n_results=n,
-            where=where,
-            include=["distances"],
-        )
-        found = self._ask(ask)
+        query = partial(self.collection(name).query, query_embeddings=vector[None], n_results=n, where=where)
+        found = self._ask(partial(query, include=["distances"]))
         return found["ids"][0], (found["distances"] or [[]])[0]
 
     def clear_collection_cache(self) -> None:
@@ -465,12 +444,8 @@ class ServerLists:
             )
 
     def _nearest(self, name: str, direction: Vector, n: int, limits: Limits) -> Nearest:
-        ids, distances = self._collections.nearest_with_distances(
-            name,
-            direction,
-            n=n,
-            where=cast("Where | None", limits or None),
-        )
+        where = cast("Where | None", limits or None)
+        ids, distances = self._collections.nearest_with_distances(name, direction, n=n, where=where)
         length = float(np.linalg.norm(direction))
         return ids, [length * (1.0 - distance) for distance in distances]
 

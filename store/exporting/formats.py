@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 
 from store.captions.caption_text import HOLDS, JOINED, joined
 from store.chroma.collections import COLLECTIONS
-from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
-from store.chroma.process import ChromaFailed
+from store.chroma.foreign import CollectionWriter, Texts
+from store.chroma.process import ChildProcess, ChromaFailed
 from store.disk.csv import inert
 from store.disk.layout import Layout
 from store.errors import BadSource
@@ -153,12 +153,12 @@ def write_chroma(
     with tempfile.TemporaryDirectory(prefix="memedex-") as temporary:
         made = Path(temporary)
         try:
-            with closing(WriterProcess(CollectionWriter, made)) as writer:
+            with closing(ChildProcess(CollectionWriter, made)) as writer:
                 for name in COLLECTIONS.values():  # they are there even if they are empty
-                    writer.add(name, Texts())
+                    writer.call(CollectionWriter.add, name, Texts())
                 for batch in batches(records, _BATCH):
                     for facet, texts in _entries(batch, vectors_of).items():
-                        writer.add(COLLECTIONS[facet], texts)
+                        writer.call(CollectionWriter.add, COLLECTIONS[facet], texts)
         except ChromaFailed as error:
             raise BadSource(f"Chroma could not be written: {error}") from error
         for path in sorted(made.rglob("*")):

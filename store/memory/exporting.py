@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
-from store.chroma.process import ChromaFailed
+from store.chroma.foreign import CollectionWriter, Texts
+from store.chroma.process import ChildProcess, ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine.entries import Entries
@@ -210,20 +210,14 @@ def _staged(path: Path) -> Iterator[Path]:
 def _to_chroma(
     memory: OpenedMemory, staged: Path, kinds: Sequence[str], model: str, outcome: Outcome
 ) -> None:
-    chroma = WriterProcess(CollectionWriter, staged)
-    try:
+    why = "it has no vector of this model, which a Chroma needs"
+    with closing(ChildProcess(CollectionWriter, staged)) as chroma:
         for kind in kinds:
             for batch in batches(memory.kinds[kind], model=model):
                 whole = [entry for entry in batch if entry.vector is not None]
-                chroma.add(kind, _texts(memory.kinds[kind].kind, whole))
+                chroma.call(CollectionWriter.add, kind, _texts(memory.kinds[kind].kind, whole))
                 outcome.done += [entry.row["id"] for entry in whole]
-                outcome.refused += [
-                    Refusal(entry.row["id"], "it has no vector of this model, which a Chroma needs")
-                    for entry in batch
-                    if entry.vector is None
-                ]
-    finally:
-        chroma.close()
+                outcome.refused += [Refusal(one.row["id"], why) for one in batch if one.vector is None]
 
 
 def _texts(kind: MemoryKind, whole: Sequence[ExportEntry]) -> Texts:
