@@ -49,10 +49,7 @@ def may_view(actor: str, claims: Claims = _NOTHING) -> bool:
 
 
 def may_administer(actor: str, claims: Claims | None) -> bool:
-    """Whether this person may see and end the sessions of others.
-
-    With a login (`claims`), those on the list; without one, who runs the program.
-    """
+    """Whether this person may see and end others' sessions: with `claims` those on the list."""
     if claims is None:
         return actor == current_user()
     return bool({*_entries(actor, claims)} & _listed(settings().administrators))
@@ -118,10 +115,7 @@ class Actor:
             raise LoginEnded(f"the login of {self.name} has ended; load the page again and log in")
 
     def admitted(self) -> Self:
-        """This person, whose login is asked for the last time: what begins with it is also finished.
-
-        Raises LoginEnded.
-        """
+        """This person, whose login is asked for the last time. Raises LoginEnded."""
         self.check_login()
         admitted = copy(self)
         admitted._is_logged_in = lambda: True
@@ -196,10 +190,7 @@ OPERATOR = Operator(via="Python")
 
 
 def current_user() -> str:
-    """The current user's name: the setting, else the login name of the operating system.
-
-    If no file handle is free, this is the last known name.
-    """
+    """The current user's name: the setting, else the last known login name of the system."""
     if name := settings().user:
         return name
     with contextlib.suppress(KeyError, ImportError, OSError):

@@ -175,20 +175,14 @@ class LoginSessions:
             )  # fmt: skip
 
     def all(self) -> list[LoginSession]:
-        """Every login of the last 40 days, those seen last first.
-
-        Raises NotPermitted unless the actor is an administrator.
-        """
+        """Every login of the last 40 days, latest first. Raises NotPermitted unless an administrator."""
         self._actor.permit_administration()
         with self._reading() as db:
             rows = db.execute("SELECT * FROM sessions ORDER BY seen DESC").fetchall() if db else []
         return [LoginSession(**dict(row)) for row in rows]
 
     def end(self, id: str) -> LoginSession:
-        """End the login with this id, in all its tabs; returns it.
-
-        Raises UnknownSession if there is none or several, NotPermitted unless an administrator.
-        """
+        """End the login with this id, in all its tabs; returns it. Raises UnknownSession or NotPermitted."""
         found = [one for one in self.all() if id and one.login.startswith(id)]
         if len(found) != 1:
             raise UnknownSession(f"no session has the id {id!r}" if not found else f"{id!r} names several")
@@ -221,10 +215,7 @@ class LoginSessions:
         return bool(self._named("password"))
 
     def set_password(self, text: str) -> None:
-        """Let people log in by this password; "" lets nobody. Ends every login by an earlier one.
-
-        Raises InvalidRecord for one that is too short, NotPermitted unless an administrator.
-        """
+        """Let people log in by this password, nobody by ""; ends earlier logins. Raises InvalidRecord."""
         self._actor.permit_administration()
         if text and len(text) < SHORTEST:
             raise InvalidRecord(f"a password has at least {SHORTEST} characters")

@@ -230,10 +230,7 @@ def _settled(catalog: Path) -> sqlite3.Connection:
 
 
 def _states(db: sqlite3.Connection) -> dict[str, State]:
-    """The state of each record; for an operation that is decided but not finished, the state after it.
-
-    The operation stays in the copied journal: opening it finds the files in place, and updates the catalog.
-    """
+    """The state of each record; for a decided operation that is not finished, the one after it."""
     states = {row["address"]: state_of(row) for row in db.execute("SELECT * FROM records")}
     for (text,) in db.execute("SELECT operation FROM journal ORDER BY rowid").fetchall():
         states |= {change.address: change.after for change in Operation.from_json(text).changes}
@@ -335,10 +332,7 @@ def _name(path: Path, place: Path) -> str:
 
 
 def other_files(layout: Layout) -> Iterator[Path]:
-    """Files that no catalog knows: the root's own taxonomy, the memory, what was moved aside.
-
-    Without the memory's Chroma: it is derived, and may still contain deleted texts.
-    """
+    """Files that no catalog knows: own taxonomy, memory without its Chroma, what was moved aside."""
     if (layout.root / "taxonomy.json").is_file():
         yield layout.root / "taxonomy.json"
     derived = layout.root / "memory" / "chroma"

@@ -83,10 +83,7 @@ def _memory_lock(layout: Layout) -> Path:
 
 
 def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> str:
-    """Copy next to the library, never link: writing to the library must not change the backup.
-
-    Returns what is damaged in the catalog, which may have been so when the backup was made.
-    """
+    """Copy next to the library, never link; returns what is damaged in the catalog."""
     progress.what, progress.done = "copying", 0
     for name, expected in listed.files.items():
         if progress.cancelled:
@@ -121,10 +118,7 @@ def _make_ready(layout: Layout) -> str:
 
 
 def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Path | None:
-    """Move the old library away and the new one in place.
-
-    Returns where the old one is kept, if there was one.
-    """
+    """Move the old library away and the new one in place; returns where the old one is kept."""
     places = [name for name in PLACES if (staged / name).exists()]  # what else there is stays
     if _is_same(staged / "taxonomy.json", layout.root / "taxonomy.json"):
         places.remove("taxonomy.json")

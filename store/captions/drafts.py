@@ -58,10 +58,7 @@ class Drafts:
         actor: str = "",
         replaces: Callable[[Mapping[str, Any]], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Store this person's draft, unless it does not replace the one before, which is then returned.
-
-        Both are compared within the transaction that stores. Raises NotWritten if the disk refuses.
-        """
+        """Store this person's draft, unless a newer one is there, which is returned. Raises NotWritten."""
         name = actor or self._catalog.actor.name
         with writing_errors(f"what was typed about {address}"), self._catalog.writing() as db:
             if replaces and (before := _stored(db, address, name)) and not replaces(before):

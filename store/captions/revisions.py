@@ -47,10 +47,7 @@ def of(db: sqlite3.Connection, address: str) -> list[Revision]:
 
 
 def authors(revisions: Iterable[Revision], caption: Mapping[Facet, str]) -> dict[Facet, Revision]:
-    """For each facet, the revision that wrote its text, even if it was removed and restored since.
-
-    For an empty facet it is the last revision that emptied it.
-    """
+    """For each facet, the revision that wrote its text, or emptied it, restored since or not."""
     found: dict[Facet, Revision] = {}
     for revision in revisions:
         for facet, text in caption.items():

@@ -123,10 +123,7 @@ def save(
     *,
     state: SuggestionState = "open",
 ) -> None:
-    """Store suggestions within the caller's transaction.
-
-    They replace open ones of the same model and facet.
-    """
+    """Store suggestions in the caller's transaction, in place of open ones of the same model and facet."""
     now = time.time()
     for facet, text in texts.items():
         if state == "open":

@@ -55,10 +55,7 @@ class EvaluationScores:
 
 
 def measures_of(places: Sequence[int], right: int, *, k: int) -> tuple[float, float, float]:
-    """Recall@k, reciprocal rank and nDCG@k of one query.
-
-    `places` are the ranks of the relevant coins that were found, ascending from 1, of `right` that exist.
-    """
+    """Recall@k, reciprocal rank and nDCG@k of a query by the ranks (from 1) of its `right` coins."""
     near = [place for place in places if place <= k]
     most = min(right, k)
     ideal = sum(1 / math.log2(1 + place) for place in range(1, most + 1))
@@ -193,10 +190,7 @@ def evaluate(
 
 
 def all_of(reader: "Reader") -> list[Golden]:
-    """Golden queries, and queries with results that people judged good.
-
-    Judgements override the stored answers: good results are right, bad ones are not.
-    """
+    """Golden queries, and queries with results that people judged, which override stored answers."""
     judgements = reader.golden.judgements()
     golden_queries = [_corrected(one, judgements.get(one.line, {})) for one in reader.golden.all()]
     lines = {one.line for one in golden_queries}
@@ -223,10 +217,7 @@ def answers_of(reader: "Reader", one: Evaluation) -> list[tuple[str, ...]]:
 
 
 def by_tag(reader: "Reader", one: Evaluation, row: PresetResult) -> list[TagScore]:
-    """How well the queries are answered whose relevant library coins have a tag, the worst tag first.
-
-    Tags of fewer than FEWEST queries, and queries that are no longer golden, are left out.
-    """
+    """How well queries for coins of a tag are answered, worst first; tags of FEWEST queries or more."""
     answers = answers_of(reader, one)
     wanted = {address for own in answers for address in own}
     tags = reader.catalog.rows(

@@ -155,10 +155,7 @@ def marked_queries(reader: "Reader", kind: str, *, calibrated: bool, fused: bool
 def fit_weights(
     queries: Sequence[MarkedQuery], usual: Mapping[Facet, float], *, now: Mapping[Facet, float] | None = None
 ) -> WeightFit:
-    """Weights for these marks, near the usual ones; compared with those in use `now`, by default the usual.
-
-    Raises InvalidRecord, saying what is missing, for fewer than LEAST good or bad marks.
-    """
+    """Weights for these marks, compared with those in use `now`. Raises InvalidRecord for too few."""
     good = sum(int(query.good.sum()) for query in queries)
     bad = sum(len(query.good) for query in queries) - good
     check_enough_marks(good, bad)
@@ -267,10 +264,7 @@ def shift_of_question(reader: "Reader", question: Question) -> QueryShift | None
 
 
 def measured_shift(reader: "Reader", query: Query, judgements: Mapping[str, bool]) -> Gain:
-    """The gain of shifting this query by these marks; those of coins outside the library are passed over.
-
-    Raises InvalidRecord, saying what is missing, for fewer than LEAST good or bad marks.
-    """
+    """The gain of shifting this query by the library's marks. Raises InvalidRecord for too few."""
     query = replace(query, shift=None)
     known = [address for _, address in reader.snapshot().rows_of(sorted(judgements))]
     good = np.array([judgements[address] for address in known], np.bool_)

@@ -77,10 +77,7 @@ def messages(context: ExampleContext, prompt: str) -> list[dict[str, Any]]:
 def stream(
     context: ExampleContext, prompt: str, *, model: str, api_base: str | None = None, timeout: float = 60.0
 ) -> Iterator[str]:
-    """The model's answer piece by piece.
-
-    Raises InvalidRecord for an empty prompt, CaptioningFailed with the cause and the remedy.
-    """
+    """The model's answer piece by piece. Raises InvalidRecord for no prompt, or CaptioningFailed."""
     if not prompt.strip():
         raise InvalidRecord("say what the coin should be about")
     return answer_pieces(messages(context, prompt), model=model, api_base=api_base, timeout=timeout)
@@ -113,10 +110,7 @@ def read(answer: str, *, model: str, prompt: str, sources: Iterable[str]) -> Gen
 
 
 def _format(answer: str, *, model: str) -> dict[str, str]:
-    """The fields of a coin from a JSON object in an answer, in any place and at any depth.
-
-    Raises CaptioningFailed, saying what came instead.
-    """
+    """The fields of a coin from a JSON object anywhere in an answer. Raises CaptioningFailed."""
     if "{" not in answer:
         text = " ".join(answer.split())
         what = f"answered in words, not with a coin: “{text[:_QUOTED]}”" if text else "gave an empty answer"
@@ -146,10 +140,7 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def nearest(reader: Reader, coin: GeneratedCoin, *, top: int = 5) -> list[NearCoin]:
-    """The library's most similar records by caption, nearest first, and all with a confusable name or ticker.
-
-    Copies are marked.
-    """
+    """The library's most similar records by caption, and all with a confusable name or ticker."""
     parts = tuple(Part(text=text, facets=(facet,)) for facet, text in coin.caption.items())
     results = reader.search(Query(parts, weights=dict.fromkeys(coin.caption, 1.0), top=top))
     called = reader.duplicates.called(coin.name, coin.ticker)

@@ -164,10 +164,7 @@ def _tokens(text: str, *, model: str) -> int:
 
 
 def nearest_examples(reader: Reader, line: str, *, top: int) -> list[str]:
-    """Addresses of the library's coins nearest to the line, which may filter as on the search page.
-
-    Raises InvalidRecord if the line asks nothing.
-    """
+    """The library's coins nearest to the line, which may filter. Raises InvalidRecord for none."""
     question = read(line, base=Filter(tier="library"), actor="")
     parts, faults = parts_of(reader, question, pictures=partial(picture, reader))
     if not parts:

@@ -50,10 +50,7 @@ def addresses_of(snapshot: VectorSnapshot, rows: NDArray[np.intp]) -> tuple[str,
 
 
 def space_vectors(snapshot: VectorSnapshot, space: Space, rows: NDArray[np.intp]) -> Vector:
-    """(n, d): the vectors of these rows.
-
-    Of all facets together, their usual weighted sum, a missing one at its mean.
-    """
+    """(n, d): the vectors of these rows; of all facets their usual weighted sum, missing ones at the mean."""
     if space != "fused":
         return snapshot.rows(rows, space)
     found = np.zeros((len(rows), snapshot.dimensions), np.float32)

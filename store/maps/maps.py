@@ -139,10 +139,7 @@ class Maps:
         return seen
 
     def of(self, space: str, method: Method = "pca") -> Map | None:
-        """The library's map as of now; None for a t-SNE that the job "map" has not made yet.
-
-        Raises InvalidRecord if too few records have the facet.
-        """
+        """The library's map as of now; None for one to be made by a job. Raises InvalidRecord for too few."""
         self._actor.check_login()
         chosen = space_of(space)
         with self._lock:

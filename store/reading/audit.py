@@ -63,10 +63,7 @@ class ReviewsOfDay(NamedTuple):
 def moves_by_day(
     reader: Reader, *, since: float, zone: tzinfo = UTC
 ) -> list[tuple[int, Tier | None, Tier | None, int]]:
-    """How many records moved on each day (since 1970) of a time zone from and to which tier.
-
-    None as a tier means outside the library.
-    """
+    """How many records moved each day (since 1970) from and to which tier; None: the library's outside."""
     rows = reader.catalog.rows(
         f"SELECT CAST(at / {_QUARTER} AS INTEGER), json_extract(before, '$.tier'), "
         "json_extract(after, '$.tier'), count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
@@ -105,10 +102,7 @@ def count_by_verb(reader: Reader) -> dict[str, int]:
 
 
 def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[DecisionsOfDay]:
-    """These decisions counted by day in a time zone and by verb, oldest first; together they are all.
-
-    A redo counts as the verb that it carries out again.
-    """
+    """These decisions by day and verb, oldest first; a redo counts as the verb that it repeats."""
     where, values = conditions("d", filter)
     rows = reader.catalog.rows(
         f"{CHAIN}, meant (id, verb) AS "

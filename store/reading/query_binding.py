@@ -30,10 +30,7 @@ def picture(reader: "Reader", name: str) -> bytes | None:
 def parts_of(
     reader: "Reader", question: Question, *, pictures: Pictures
 ) -> tuple[tuple[Part, ...], list[str]]:
-    """The query's parts, with pictures and examples found by their names, and what is wrong with the rest.
-
-    `pictures` finds a picture by name, "" being the one without a name.
-    """
+    """The parts, with `pictures` ("" has no name) and examples by name, and what is wrong with the rest."""
     parts: list[Part] = []
     faults: list[str] = []
     for term in question.terms:
@@ -53,10 +50,7 @@ def words_of(question: Question) -> str:
 
 
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
-    """Coins whose address, ticker or name equals the line, as a whole or its text alone.
-
-    Without any: those whose ticker it is, with a word such as "coin" next to it.
-    """
+    """Coins whose address, ticker or name the line is; else whose ticker, with a word like "coin" to it."""
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # a database holds no unpaired surrogates
     names = [*filter(None, [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts)]

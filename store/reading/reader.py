@@ -94,10 +94,7 @@ class Status:
 
 
 def waiting_for_vectors(catalog: Catalog, model: ActiveModel, count: int | None = None) -> str:
-    """How many coins of the library wait for vectors, and why, as a sentence; "" if none does.
-
-    `count` is how many, if that is known; else they are counted, two seconds for a million.
-    """
+    """How many coins wait for vectors (`count`, if known), and why, as a sentence; "" if none does."""
     if count is None:
         with catalog.reading() as db:
             count = rows.without_vectors(db)
@@ -140,10 +137,7 @@ class QueryMatches:
 
 
 class Reader(RecordLists):
-    """A library without its verbs: lists and searches from the catalog alone, as it is.
-
-    `open_reader` brings an incomplete catalog up to date first, and its verbs raise ReadOnly.
-    """
+    """A library without its verbs, from the catalog as it is; `open_reader` brings that up to date."""
 
     def __init__(
         self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None, writes: bool = False
@@ -182,10 +176,7 @@ class Reader(RecordLists):
         self.jobs = Jobs.for_reading(catalog)
 
     def for_actor(self, actor: Actor) -> Self:
-        """This library with one person's permissions; what they do is recorded under their name.
-
-        Takes microseconds: connections, lock, vectors and caches are shared.
-        """
+        """This library with one person's permissions; connections, lock, vectors and caches are shared."""
         used = copy(self)
         used._is_own = False
         used.catalog = self.catalog.for_actor(actor)
@@ -326,10 +317,7 @@ class Reader(RecordLists):
         return search.search(query, among=among, scale=scale, words=words, silent=silent)
 
     def prepare_search(self) -> None:
-        """Read what searches need, so that the first one does not wait; `reading_vectors` shows the progress.
-
-        Raises ModelUnavailable if the library's model cannot be used.
-        """
+        """Read what searches need, so that the first one does not wait. Raises ModelUnavailable."""
         self.catalog.actor.check_login()
         self._searches.prepare()
 
@@ -339,10 +327,7 @@ class Reader(RecordLists):
         return self._searches.reading
 
     def by_appearance(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
-        """Sort these records by their pictures by `order`, or by similarity to `like`.
-
-        Raises UnknownRecord for an unknown `like`, ModelUnavailable for a text-only model.
-        """
+        """Sort these records by their pictures: by `order`, or likeness to `like`. Raises UnknownRecord."""
         self.catalog.actor.check_login()
         return self._pictures.ordered(addresses, order, like=self.get(like) if order == "like" else None)
 
@@ -352,10 +337,7 @@ class Reader(RecordLists):
         return self._pictures.index()
 
     def sampled(self, addresses: Sequence[str], sample: Sample, *, seed: int = 1) -> Ordered:
-        """Sort these records so that the first ones are a sample by their pictures, equal for equal seeds.
-
-        Raises ModelUnavailable if the model cannot be used.
-        """
+        """Sort these records so that the first are a sample by their pictures, the same for equal seeds."""
         return self.picture_index().sampled(addresses, sample, seed=seed)
 
     def snapshot(self) -> VectorSnapshot:
@@ -369,10 +351,7 @@ class Reader(RecordLists):
         return self._resident.search().neighbours(facet, text, own=address, picture=picture)
 
     def suggested_tags(self, records: Iterable[Record]) -> dict[str, list[TagSuggestion]]:
-        """For each of these records the tags that it probably lacks, the likeliest first.
-
-        A record whose picture has no vector yet is left out.
-        """
+        """The tags that each of these records probably lacks, the likeliest first, where it has a vector."""
         self.catalog.actor.check_login()
         return self._tag_suggestions.of(records)
 

@@ -54,10 +54,7 @@ def caption_lengths(reader: Reader) -> list[CaptionLengths]:
 
 
 def spending(reader: Reader) -> list[Spending]:
-    """The cost of drafting by day and model, oldest first, deleted jobs included.
-
-    Jobs of versions before 1.1 only have a total, which counts on their first day.
-    """
+    """The cost of drafting by day and model, oldest first, deleted jobs included."""
     rows = reader.catalog.rows(
         "WITH drafting (note, options, made_at) AS ("
         "  SELECT note, options, made_at FROM jobs WHERE kind = 'draft' UNION ALL "
@@ -152,10 +149,7 @@ def tiers_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
 
 
 def categories_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
-    """These coins by the month of their creation and category, oldest first.
-
-    A coin counts in each of its categories.
-    """
+    """These coins by month of creation and each of their categories, oldest first."""
     where, values = conditions(filter)
     rows = reader.catalog.rows(
         f"SELECT {_MONTH}, l.label, count(*) FROM records r CROSS JOIN labels l "
@@ -253,10 +247,7 @@ def narrowed(
     language: str = "",
     between: tuple[str, float, float] | None = None,
 ) -> Filter:
-    """`filter`, restricted to the coins behind one count.
-
-    `between`: a number that came with coins, from the first limit on, below the second.
-    """
+    """`filter`, restricted to the coins behind one count; `between`: at least the first, below the second."""
     found = replace(
         filter,
         tier=tier or filter.tier,

@@ -190,10 +190,7 @@ def _waiting(reader: Reader, rule: Rule, learner: Learner) -> Some:
 
 
 def apart_from(decided: Some, waiting: Some, promise: Promise) -> float:
-    """How surely waiting coins are told from decided ones, of those that are settled if these are enough.
-
-    Not by what became of coins like them: of that more is known the later it is.
-    """
+    """How surely waiting coins are told from decided ones, of those that are settled if enough."""
     settled = [some.where([promise.settles(score) for score in some.scores]) for some in (decided, waiting)]
     if min(len(some.coins) for some in settled) >= 2 * learning.FEWEST:
         decided, waiting = settled
@@ -224,10 +221,7 @@ def _alone(decided: Sequence[Decided]) -> list[bool]:
 
 
 def advise(reader: Reader, version: Version, *, progress: Progress | None = None) -> int:
-    """Say of the coins in review that are new what people would decide; returns of how many.
-
-    Coins whose pictures have no vector yet, or were not compared with the others, wait until they have.
-    """
+    """Say of new coins in review, once compared, what people would decide; of how many."""
     progress = progress or Progress()
     with reader.catalog.reading() as db:
         learner = Learner.from_bytes(advice.learner(db, version.version))
@@ -335,10 +329,7 @@ def is_watching(reader: Reader, *, now: float | None = None) -> bool:
 
 
 def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tuple[Decided, Said]]:
-    """What it had said of those of these coins that it would settle now, where people were not told.
-
-    They were not in its first week, and never are of one coin in twenty.
-    """
+    """What it had said of those of these coins that it would settle now, where people were not told."""
     with reader.catalog.reading() as db:
         version, first = advice.latest(db), advice.first_at(db)
         said = advice.of(db, [one.address for one in decided])
@@ -356,10 +347,7 @@ def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tup
 
 
 def is_alarming(wrong: int, of: int, bears: float) -> bool:
-    """Whether so many errors are no chance if the share `bears` (0 to 1) is wrong: the drift alarm.
-
-    A single error is too little to tell.
-    """
+    """Whether more than one error are no chance if the share `bears` is wrong: the drift alarm."""
     if wrong < 2 or not 0 < bears < 1:
         return wrong > 1
     fewer = (
@@ -404,10 +392,7 @@ def percent(sure: float) -> str:
 
 
 def why(reader: Reader, address: str) -> Why:
-    """Why it says what it says of this coin.
-
-    Raises InvalidRecord before it learned, and of a coin in review that people decide without being told.
-    """
+    """Why it says what it says of this coin. Raises InvalidRecord before it learned, and of blind ones."""
     state = reader.get(address)
     if state.tier == "pending" and advice.is_blind(address):
         raise InvalidRecord(

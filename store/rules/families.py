@@ -159,10 +159,7 @@ class Told:
 
 
 def family(reader: Reader, asked: str) -> Family:
-    """The family of a coin, by its address, or else of all that read as this ticker or name.
-
-    A coin that no other belongs to is alone in it. Raises UnknownRecord if there is none.
-    """
+    """The family of a coin by its address, or of a ticker or name. Raises UnknownRecord for none."""
     reader.catalog.actor.check_login()
     with reader.catalog.one_moment() as db:
         named = db.execute("SELECT address FROM records WHERE folded = ?", [asked.strip().lower()]).fetchone()
@@ -319,10 +316,7 @@ def tell(reader: Reader, address: str) -> Told:
 
 
 def check_picture(reader: Reader, content: bytes) -> list[Told]:
-    """What the library knows of coins with this picture, or one like it, nearest first.
-
-    Raises BadPicture if it cannot be read.
-    """
+    """What the library knows of coins with a picture like this, nearest first. Raises BadPicture."""
     prints = reader.duplicates.like_picture(content)
     with reader.catalog.one_moment() as db:
         return _like_picture(reader, db, prints)[:_FOUND]
@@ -391,10 +385,7 @@ def _percent(sure: float) -> str:
 
 
 def are_recoloured(one: tuple[str, Path], other: tuple[str, Path], *, mirrored: bool) -> bool:
-    """Whether two pictures of one drawing, each by its hash and file, differ in colour.
-
-    Brightness is ignored. False if one cannot be read.
-    """
+    """Whether two pictures of one drawing, by hash and file, differ in colour more than brightness."""
     try:
         own, theirs = _swatch(*one), _swatch(*other)
     except OSError:

@@ -81,10 +81,7 @@ def latest(reader: Reader, *, most: int) -> list[str]:
 def decided(
     reader: Reader, *, since: float, most: int = MOST, among: Collection[str] | None = None
 ) -> list[Decided]:
-    """What people decided since a moment (UNIX seconds) and did not take back, newest first.
-
-    Of `among` alone, if given.
-    """
+    """What people decided since (UNIX seconds) and did not take back, newest first; `among` these."""
     last = _LAST.format(among="" if among is None else _AMONG)
     found = reader.catalog.rows(
         f"SELECT h.*, h.after ->> 'tier' AS first, {_TIER} AS tier "

@@ -97,10 +97,7 @@ class Preview:
 
 
 def preview(reader: Reader, rule: Rule, *, days: int = DAYS, now: float | None = None) -> Preview:
-    """What the rule would do now, after the other rules, and would have done in the last days.
-
-    Raises InvalidRecord if `days` is not from 1 to 3,650.
-    """
+    """What the rule would do after the others, now and in the last 1 to 3,650 days."""
     if not 1 <= days <= 3650:
         raise InvalidRecord("the days of a preview are from 1 to 3,650")
     others = [other for other in reader.rules.all().values() if other.name != rule.name]

@@ -135,10 +135,7 @@ def publish(
 
 
 def verify(folder: Path, *, expected: str = "") -> Verified:
-    """Compare a published folder with its signed manifest; `expected` is the key that must have signed it.
-
-    Raises BadSource if it has no manifest that can be read.
-    """
+    """Compare a published folder with its manifest, signed by `expected`. Raises BadSource without."""
     manifest, content = _manifest(folder)
     if manifest is None:
         raise BadSource(f"{folder} has no {MANIFEST}: nothing was published there")
@@ -300,10 +297,7 @@ def html_page(title: str, body: str) -> bytes:
 
 
 def evidence_sheet(reader: Reader, told: Told, original: Record | None, *, actor: str) -> bytes:
-    """The sheet of a rejected coin, beside the coin that it is a copy of, if it is one.
-
-    `actor` rejected it.
-    """
+    """The sheet of a coin that `actor` rejected, beside the coin that it is a copy of."""
     one = told.member
     figures = [_figure(_picture(reader, one.address), "The rejected coin")]
     rows = [("Address", f"<code>{escape(one.address)}</code>")]

@@ -230,10 +230,7 @@ def as_yaml(rules: Iterable[Rule]) -> str:
 
 
 def from_yaml(text: str) -> list[Rule | InvalidRecord]:
-    """The rules of a YAML file; in the place of one that cannot be used, why.
-
-    Raises BadSource if it is no list of rules.
-    """
+    """The rules of a YAML file, or why one cannot be used. Raises BadSource if it is no list."""
     try:
         value = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -47,10 +47,7 @@ def get(reader: Reader, name: str) -> Rule:
 
 
 def save(library: "Library", rule: Rule, *, actor: str = "") -> Rule:
-    """Save a rule under its name, with who did it and when; one of that name is replaced.
-
-    Raises InvalidRecord for a rule that cannot be used, and for a co-pilot that may only be shown yet.
-    """
+    """Save a rule under its name, by whom and when. Raises InvalidRecord for one that cannot be used."""
     who = actor or library.actor_name
     rule = checked(plain(replace(rule, saved_by=who, saved_at=time.time(), told="")))
     acts = rule.do == "judge" and rule.level != "shown"

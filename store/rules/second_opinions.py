@@ -128,10 +128,7 @@ def share(reader: Reader) -> Share:
 
 
 def set_share(library: "Library", percent: float, *, actor: str = "") -> Share:
-    """Set how many decisions are asked again, in percent; 0 for none, which keeps all answers.
-
-    Raises InvalidRecord if that is no share.
-    """
+    """Set how many percent of decisions are asked again, 0 for none. Raises InvalidRecord."""
     if not 0 <= percent <= 100:
         raise InvalidRecord("the share of decisions that is asked again is from 0 to 100 %")
     made = Share(percent, actor or library.actor_name, time.time())

@@ -105,10 +105,7 @@ def settle(
     decision: str | None = None,
     actor: str = "",
 ) -> Job:
-    """Reject the coins of a wave, but for those to leave, as one decision.
-
-    Raises InvalidRecord if none is left.
-    """
+    """Reject the coins of a wave, but for those to leave, as one decision. Raises InvalidRecord."""
     coins = [one for one in wave.coins if one not in set(leave)]
     if not coins:
         raise InvalidRecord(f"no coin of the wave like {wave.name} is left to reject")

@@ -24,10 +24,7 @@ _TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not ye
 def edit(
     catalog: Catalog, layout: Layout, disk: Disk, entries: Mapping[str, str], *, decision: DecisionIntent
 ) -> None:
-    """Make this the taxonomy, once for each decision.
-
-    Raises BadSource if entries are invalid, NotWritten if the disk refuses.
-    """
+    """Make this the taxonomy, once for each decision. Raises BadSource or NotWritten."""
     with catalog.lock:  # what another edit replaces meanwhile would be lost by the undo of this one
         if _is_made_by(catalog, decision.id):
             return

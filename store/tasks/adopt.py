@@ -92,10 +92,7 @@ def start(library: "Library", surveys: "Sequence[DataSurvey]", *, vectors: str =
 def adopt_texts(
     root: Path, surveys: "Sequence[DataSurvey]", progress: "Progress", *, vectors: str = "", actor: str = ""
 ) -> "AdoptionReport":
-    """Take over texts into the text memory of this root, at once and as one decision.
-
-    Raises BadSource if a survey has no texts.
-    """
+    """Take over texts into this root's memory, at once and as one decision. Raises BadSource for none."""
     from store.adopting import systems
     from store.adopting.system import AdoptionRequest
     from store.memory.memory import Memory

@@ -102,18 +102,12 @@ def plan_drafting(
     only: Facet | None = None,
     hint: str = "",
 ) -> Plan:
-    """Plan drafting for these records; asks nothing yet.
-
-    Raises ModelUnavailable if no model is named or configured, UnknownPrompt for an unknown prompt.
-    """
+    """Plan drafting for these records, asking nothing yet. Raises ModelUnavailable or UnknownPrompt."""
     return _plan(library, addresses, [(model, prompt)], only=only, hint=hint)
 
 
 def plan_trial(library: "Reader", addresses: Sequence[str], variants: Sequence[tuple[str, str]]) -> Plan:
-    """Plan a trial on a few coins with one or more (model, prompt) pairs, to compare before a run.
-
-    Raises InvalidRecord without a pair, or for more than TRIAL coins.
-    """
+    """Plan a trial on at most TRIAL coins with (model, prompt) pairs. Raises InvalidRecord."""
     if not variants or len(addresses) > TRIAL:
         raise InvalidRecord(f"a trial takes a prompt or more and up to {TRIAL} coins")
     return replace(_plan(library, addresses, variants, only=None, hint=""), is_trial=True)

@@ -36,10 +36,7 @@ def start(
     actor: str = "",
     decision: str | None = None,
 ) -> Job:
-    """Write these records to a zip in the background; `destination` says where.
-
-    Raises BadSource for an unknown format, InvalidRecord if there is nothing to export.
-    """
+    """Write these records to a zip in the background. Raises BadSource or InvalidRecord."""
     check(format, texts)
     if not addresses:
         raise InvalidRecord("there is nothing to export: choose coins first")
@@ -66,10 +63,7 @@ def remove(library: "Library", job: Job) -> None:
 
 
 def zipped(library: "Reader", addresses: Sequence[str], *, format: str, texts: str = JOINED) -> bytes:
-    """A zip of a few records as bytes; stores nothing, so viewers may use it too.
-
-    Deleted records are left out. Raises BadSource for more than AT_ONCE.
-    """
+    """A zip of at most AT_ONCE records as bytes; stores nothing. Raises BadSource for more."""
     if len(addresses) > AT_ONCE:
         raise BadSource(f"at most {AT_ONCE:,} coins are put into a zip at once")
     with TemporaryDirectory() as folder:

@@ -78,10 +78,7 @@ def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") ->
 def start(
     library: "Library", changes: Sequence[CaptionChange], *, actor: str = "", decision: str | None = None
 ) -> Job:
-    """Write the changes in the background; undo reverses all of them.
-
-    Raises InvalidRecord if there are none.
-    """
+    """Write the changes in the background; undo reverses all. Raises InvalidRecord for none."""
     if not changes:
         raise InvalidRecord("nothing would change")
     return library.jobs.start(

@@ -111,10 +111,7 @@ READ_PICTURES = JobKind("read text", _read, queue="pictures", is_quiet=True)
 
 
 def read_new_pictures(library: "Library") -> Job | None:
-    """Read new pictures in the background; None if there are none, or a person paused or stopped that.
-
-    A picture that could not be read is only tried again by "Retry" on the job.
-    """
+    """Read new pictures in the background; None if there are none, or a person stopped that."""
     waiting = library.picture_texts.unread()
     if not waiting:
         return None

@@ -49,10 +49,7 @@ def change_taxonomy(
 
 
 def in_background(context: "JobContext[Library]") -> None:
-    """Options: `add`, `remove`, `rename` as in `Library.edit_tags`; `taxonomy` has its new entries.
-
-    The items are the records; undo reverses all that was done so far.
-    """
+    """Options: `add`, `remove`, `rename` as in `Library.edit_tags`, and the new `taxonomy`."""
     library = context.library
     options, job = context.job.options, context.job
     edits = {name: options[name] for name in ("add", "remove", "rename") if name in options}
@@ -72,10 +69,7 @@ KIND = JobKind("tags", in_background)
 
 
 def checked_names(names: Mapping[str, str]) -> dict[str, str]:
-    """Old names to new ones, stripped, without unchanged ones.
-
-    Raises InvalidRecord if a new name cannot be a tag.
-    """
+    """Old names to new ones, stripped, without unchanged ones. Raises InvalidRecord for a bad one."""
     found = {old: " ".join(new.split()) for old, new in names.items()}
     for old, new in found.items():
         if not new or "," in new or len(new) > MAX_TAG:

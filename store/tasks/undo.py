@@ -39,10 +39,7 @@ KIND = JobKind("reverse", undo_decisions)
 
 
 def reverse(library: "Library", chosen: str, *, at_once: int, decision: str | None = None) -> Outcome:
-    """Undo this decision, or redo what it undid; one of more than `at_once` records in the background.
-
-    A job that still carries it out is stopped first, but another undo is waited for in the background.
-    """
+    """Undo this decision, or redo what it undid; a large one, or one still under way, in the background."""
     job = library.jobs.of_decision(chosen)
     if job and job.is_under_way and job.kind != KIND.name:
         cancel_own.stop(library.jobs, job)

@@ -130,10 +130,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class SegmentView:
-    """A snapshot's view of a block: its first `count` rows, or only `rows` of them.
-
-    Snapshots share it until the block changes, with what it has listed.
-    """
+    """A snapshot's view of a block, shared until that changes: its first `count` rows, or `rows`."""
 
     segment: Segment
     count: int
@@ -227,10 +224,7 @@ class VectorSnapshot:
         return np.cumsum([0, *(view.size for view in self.segments)], dtype=np.intp)
 
     def products(self, facet: Facet, direction: Vector, *, out: Vector) -> None:
-        """Write to `out` (N,) the dot product of each record's facet with a direction.
-
-        0 without the facet.
-        """
+        """Write to `out` (N,) the dot product of each record's facet with a direction; 0 without it."""
 
         def work(view: SegmentView, out: Vector) -> None:
             # Row by row, as fast as a matrix product (memory is the limit), whose last digits depend on where
@@ -250,10 +244,7 @@ class VectorSnapshot:
         self._scan(direction, lambda block: (block.codes[facet], block.steps[number]), out)
 
     def approximate_combined(self, direction: Direction, *, out: Vector) -> None:
-        """`approximate` for the weighted sum of a record's facets with the usual weights.
-
-        See `combined_errors`.
-        """
+        """`approximate` for the usual weighted sum of a record's facets (`combined_errors`)."""
         self._scan(direction, lambda block: (block.combined.codes, block.combined.steps), out)
 
     def _scan(self, direction: Direction, of: Callable[[Segment], tuple[Codes, Vector]], out: Vector) -> None:

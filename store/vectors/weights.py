@@ -29,10 +29,7 @@ DEFAULT_WEIGHTS: Mapping[Kind, Mapping[Facet, float]] = MappingProxyType(
 
 
 def checked_weights(weights: Mapping[Facet, float]) -> dict[Facet, float]:
-    """All five weights, 0 for those not given.
-
-    Raises InvalidRecord for an unknown facet or invalid weight.
-    """
+    """All five weights, 0 for those not given. Raises InvalidRecord for a bad facet or weight."""
     check_facets(weights)
     checked = {
         facet: checked_number(weights.get(facet, 0.0), what=f"the weight of {facet}") for facet in FACETS
