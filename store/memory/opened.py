@@ -80,20 +80,23 @@ class MemoryMaintainer:
         self._watch = Worker("keeping the text memory in order", self.maintain)
         self._renewal = Worker("embedding texts by the model's new version", self._renew, is_unhurried=True)
 
+    def maintain(self, _: Progress | None = None) -> None:
+        """Do what other processes left to do, or take over from one that ended; done from time to time."""
+        if self._keep() and time.monotonic() >= self._copies_due:
+            self._keep_copies()
+        self._watch.wake(after=PERIOD)
+
     def finish_erasing(self, entries: Entries) -> None:
         """Leave nothing of what was deleted for good. Raises NotWritten if its keeper does not come to it."""
         until = time.monotonic() + PATIENCE
-        while entries.database.meta(ERASING):
-            if self._may_keep():
-                self._tidy_up()
-            elif time.monotonic() > until:
+        while entries.database.meta(ERASING) and not self._keep():
+            if time.monotonic() > until:
                 keeper = holder(self._memory.places.lock)
                 raise NotWritten(
                     f"it is deleted, but copies may be left in files that {keeper} keeps; "
                     "they go when that one has time, or ends"
                 )
-            else:
-                time.sleep(_STEP)
+            time.sleep(_STEP)
 
     def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
         """Finish the current work as `ChromaFollower.close`, then let another process take over."""
@@ -102,8 +105,7 @@ class MemoryMaintainer:
         try:
             if self._watch.has_begun:
                 with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
-                    if self._may_keep():
-                        self._tidy_up()
+                    self._keep()
             lag = self.follower.close(progress, longest=longest) if self.follower else ""
             if self._watch.has_begun:
                 self._keep_copies()
@@ -115,6 +117,27 @@ class MemoryMaintainer:
         """In a forked child: leave the lock to the parent."""
         self._lock.detach_after_fork()
 
+    def _keep(self) -> bool:
+        """Finish deletions of all processes and let Chroma follow; False if another process keeps it."""
+        with self._turn:
+            if self.follower is None and not (self._lock.is_held or self._lock.try_acquire()):
+                return False
+            self.follower = follower = self.follower or self._take_over()
+            for entries in self._memory.usable:
+                if erase_traces(entries, follower.purge):  # the copies lack this kind
+                    self._copies_due = time.monotonic()
+            follower.wake_if_needed()
+            return True
+
+    def _take_over(self) -> ChromaFollower:
+        memory = self._memory
+        memory._recover()
+        self._renewal.wake(after=PERIOD)
+        return ChromaFollower(
+            MemorySource(memory.places.root, memory.usable), memory.database, memory.places.chroma,
+            into=memory.places.folder, note=memory._note_aside, disk=memory._disk,
+        )  # fmt: skip
+
     def _keep_copies(self) -> None:
         """Have a copy of the file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
         self._copies_due = time.monotonic() + _COPIES
@@ -122,28 +145,8 @@ class MemoryMaintainer:
             with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
                 snapshots.keep_current(self._memory.database, SUMMED)
 
-    def _may_keep(self) -> bool:
-        """Whether this process keeps the memory; it takes over if no other does."""
-        with self._turn:
-            if self.follower is None and (self._lock.is_held or self._lock.try_acquire()):
-                self._take_over()
-            return self.follower is not None
-
-    def _take_over(self) -> None:
-        memory = self._memory
-        memory._recover()
-        self.follower = ChromaFollower(
-            MemorySource(memory.places.root, memory.usable), memory.database, memory.places.chroma,
-            into=memory.places.folder, note=memory._note_aside, disk=memory._disk,
-        )  # fmt: skip
-        self._tidy_up()  # what a crash interrupted
-        self._renewal.wake(after=PERIOD)
-
     def _renew(self, progress: Progress) -> None:
-        """Embed again what another version of the program embedded with other numbers, or by its default.
-
-        A new default is given once: who goes back to the former one keeps that.
-        """
+        """Embed again what another version embedded with other numbers, or, once, by a former default."""
         for entries in self._memory.usable:
             default = entries.kind.default_model
             has_former = entries.model == LOCAL != default == entries.kind.configured_model
@@ -153,23 +156,6 @@ class MemoryMaintainer:
                         entries.database.set_meta(DEFAULT, default)
                 elif reembedding.is_outdated(entries):
                     reembedding.embed_new(entries, progress=progress)
-
-    def _tidy_up(self) -> None:
-        """Finish deletions, whichever process began them, and let Chroma follow what was written."""
-        with self._turn:
-            assert self.follower is not None, "only the process that keeps the memory"
-            for entries in self._memory.usable:
-                if erase_traces(entries, self.follower.purge):  # the copies lack this kind
-                    self._copies_due = time.monotonic()
-            self.follower.wake_if_needed()
-
-    def maintain(self, _: Progress | None = None) -> None:
-        """Do what other processes left to do, or take over from one that ended; done from time to time."""
-        if self._may_keep():
-            self._tidy_up()
-            if time.monotonic() >= self._copies_due:
-                self._keep_copies()
-        self._watch.wake(after=PERIOD)
 
 
 log = logging.getLogger(__name__)
