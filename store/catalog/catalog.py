@@ -292,11 +292,6 @@ def next_derived(db: sqlite3.Connection) -> None:
     count_up(db, "derived")
 
 
-def next_removal(db: sqlite3.Connection) -> None:
-    """Signal that records were removed, within the caller's transaction."""
-    count_up(db, REMOVALS)
-
-
 def next_word_edit(db: sqlite3.Connection) -> None:
     """Signal that words by which records are found changed while the records stayed the same."""
     count_up(db, WORD_EDITS)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from store.catalog import confusables, picture_rows, unfit_words
-from store.catalog.catalog import next_removal, read_json
+from store.catalog.catalog import REMOVALS, count_up, read_json
 from store.disk.files import content_hash
 from store.operations import State
 from store.records import Facet, Record, Tier
@@ -116,7 +116,7 @@ def remove(db: sqlite3.Connection, number: int) -> None:
     """Remove the record with this row number for good."""
     _delete(db, number)
     confusables.delete_spelling(db, number)
-    next_removal(db)
+    count_up(db, REMOVALS)
 
 
 def _delete(db: sqlite3.Connection, number: int) -> None:

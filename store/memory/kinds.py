@@ -57,9 +57,8 @@ class OpenedKinds(Kinds):
                 salvage.restore_if_lost(places.database)
                 salvage.take_over(places, KINDS, disk=disk or Disk(), lock=lock)
             self.database = Database(places.database, disk=disk or Disk(), writable=writable)
-            if lock and lock.is_held:
-                salvage.note_absent(self.database, places, KINDS)
-            faults = salvage.faults(places, KINDS)
+            is_kept = bool(lock and lock.is_held)
+            faults = salvage.left(self.database, places, KINDS, notes_absent=is_kept)
         except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
             log.warning("the text memory cannot be used: %s", error)
             self.database = self._empty(give, str(error))

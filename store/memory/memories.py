@@ -299,7 +299,7 @@ def _compared_by_word(
     exact, compared = Counter[str](), list[EntryHit]()
     for hit in hits:
         text = searched_text(hit.row, KIND)
-        exact.update(words_in(text, asked, variants=_as_written))
+        exact.update(words_in(text, asked, variants=lambda word: [word]))
         compared.append(replace(hit, found=words_in(text, asked), telling=len(asked)))
     named = _named(query)
     return [
@@ -310,10 +310,6 @@ def _compared_by_word(
         )
         for hit in compared
     ]
-
-
-def _as_written(word: str) -> list[str]:
-    return [word]
 
 
 def _tells_alone(hit: EntryHit, named: Collection[str], *, is_rare: Callable[[str], bool]) -> bool:

@@ -52,19 +52,6 @@ GIVEN = "(SELECT value FROM json_each(?))"  # as a list in JSON, of any length
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 
 
-def _nothing_more(row: Any) -> dict[str, Any]:
-    """Chroma gets only the filter columns, as SQLite has them."""
-    return {}
-
-
-def _accepted(db: sqlite3.Connection) -> None:
-    """Accept any file; another check raises, before anything is written, for a file it refuses."""
-
-
-def _up_to_date(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
-    """There are no older files of this kind."""
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryKind:
     """One table of embedded text, and what belongs to it; one collection in Chroma.
@@ -93,10 +80,10 @@ class MemoryKind:
     keeps_models: bool = False  # one that came with another model's vector is not embedded unless asked for
     default_model: str = LOCAL  # local for every kind, so that nothing uses the network
     least: float = 0.0  # score by words and meaning below which an entry answers no question
-    metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
+    metadata: Callable[[Any], dict[str, Any]] = lambda row: {}  # what else Chroma gets of a row
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
-    check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
-    upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)
+    check: Callable[[sqlite3.Connection], None] = lambda db: None  # raises, before anything is written
+    upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = lambda db, step: None
 
     @property
     def configured_model(self) -> str:

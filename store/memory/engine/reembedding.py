@@ -63,18 +63,14 @@ def _change(entries: Entries, embedder: Embedder, *, progress: Progress, leaves_
     return done
 
 
-def _nothing(db: sqlite3.Connection) -> None:
-    """The model stays."""
-
-
 def _embed(
     entries: Entries,
     embedder: Embedder,
     version: str,
     *,
     progress: Progress,
-    check: Callable[[sqlite3.Connection], None] = _nothing,
-    switch: Callable[[sqlite3.Connection], None] = _nothing,
+    check: Callable[[sqlite3.Connection], None] = lambda db: None,
+    switch: Callable[[sqlite3.Connection], None] = lambda db: None,  # the model stays
     leaves_others: bool = False,
 ) -> bool:
     kind = entries.kind

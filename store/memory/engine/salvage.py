@@ -138,7 +138,7 @@ _BEFORE = "CASE WHEN json_valid(before) THEN json_remove(before, '$.embedding_mo
 def take_over(places: Places, kinds: Sequence[MemoryKind], *, disk: Disk, lock: WriterLock | None) -> None:
     """Take the former files in, each with all that it has, and remove them.
 
-    One that cannot be taken in stays where it is (`faults`). Raises LibraryInUse while a process of an
+    One that cannot be taken in stays where it is (`left`). Raises LibraryInUse while a process of an
     earlier version keeps the memory.
     """
     waiting = [kind for kind in _waiting(places, kinds) if _is_something(places.former(kind.file))]
@@ -162,22 +162,21 @@ def take_over(places: Places, kinds: Sequence[MemoryKind], *, disk: Disk, lock: 
             (places.folder / "commits.lock").unlink(missing_ok=True)
 
 
-def note_absent(database: Database, places: Places, kinds: Sequence[MemoryKind]) -> None:
-    """Note which kinds have no former file, so that what comes into its place from now on is not theirs."""
-    for kind in _waiting(places, kinds, _NEW):
-        with suppress(CatalogDamaged, CatalogTooNew, ForeignFile):
-            if _state(places, kind) == "none":
-                database.of(kind).set_meta(_FORMER, _GONE)
+def left(
+    database: Database, places: Places, kinds: Sequence[MemoryKind], *, notes_absent: bool
+) -> dict[str, str]:
+    """Why the former files that are there cannot be taken in, by the kind's name.
 
-
-def faults(places: Places, kinds: Sequence[MemoryKind]) -> dict[str, str]:
-    """Why the former files that are there cannot be taken in, by the kind's name."""
+    With `notes_absent`, what comes into the place of one that is not there is not its kind's from now on.
+    """
     found = {}
     for kind in _waiting(places, kinds, _NEW):
         try:
             if _state(places, kind) != "none":
                 path = places.former(kind.file)
                 found[kind.name] = f"{path} was not taken over yet; open the memory again, or move it away"
+            elif notes_absent:
+                database.of(kind).set_meta(_FORMER, _GONE)
         except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
             found[kind.name] = str(error)
     return found
@@ -528,7 +527,7 @@ def _sources(places: Places, kinds: Sequence[MemoryKind], disk: Disk) -> Iterato
             path = places.former(kind.file)
             try:
                 state = _state(places, kind)
-            except (CatalogDamaged, CatalogTooNew, ForeignFile):  # `faults` says so
+            except (CatalogDamaged, CatalogTooNew, ForeignFile):  # `left` says so
                 continue
             if state == "ours":
                 if not _exists(path):
