@@ -66,7 +66,7 @@ def last_decision(library: Library) -> Sequence[Reversal]:
 
 def sentence(memory: Memory, decision: PastDecision) -> str:
     """ "stored 1 memory", "undid: edited 2 passages"."""
-    original = shell_undo.original(memory, decision)
+    original = shell_undo.original(memory.log.get, decision)
     did = format.did(original.verb if original else decision.verb, texts_of(decision))
     return f"{format.done(decision.verb)}: {did}" if original else did
 

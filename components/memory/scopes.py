@@ -130,5 +130,5 @@ def _forget(memory: Memory, keys: list[str], sent: Sent) -> str:
         raise
     except MemedexError as error:
         raise MemedexError(f"Not deleted yet: {error}") from error
-    done = memory.decision(sent.decision)
+    done = memory.log.get(sent.decision)
     return f"{counted('session_memory', done.count if done else 0)} permanently deleted, from every file."

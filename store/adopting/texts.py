@@ -166,7 +166,7 @@ class Adoption:
         for into in usable:
             begun = json.loads(into.database.meta(_BEGUN) or "{}")
             if begun.get("key") == self._key:
-                known = self.memory.decision(str(begun["decision"]))  # a number, up to version 1.2
+                known = self.memory.log.get(str(begun["decision"]))  # a number, up to version 1.2
                 if known and not known.is_undone:
                     return known.id, True
         decision = uuid4().hex

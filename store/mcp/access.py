@@ -65,7 +65,7 @@ class Access:
     def memory(self) -> Memory:
         """The memory, which other processes may write to as well; opened again if it was replaced."""
         with self._lock:
-            if self._memory and not self._memory.is_in_place:
+            if self._memory and not self._memory.database.is_in_place:
                 self._memory.close()
                 self._memory = None
             if self._memory is None:

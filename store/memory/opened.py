@@ -21,7 +21,6 @@ from store.catalog.history import (
     MOVE_ASIDE,
     PROGRAM,
     DecisionLog,
-    PastDecision,
     Told,
     Undo,
     Verb,
@@ -317,11 +316,6 @@ class OpenedMemory(FollowedByChroma):
         self.session_memory = Sessions(self.kinds[sessions.KIND.name])
         self.transcripts = Transcripts(self.kinds[tables.KIND.name])
 
-    @property
-    def is_in_place(self) -> bool:
-        """Whether its files are those that were opened; a backup may have been restored since."""
-        return self.database.is_in_place
-
     def _recover(self) -> None:
         """Finish what earlier processes left, and load world files that changed."""
         if self.usable:
@@ -382,14 +376,6 @@ class OpenedMemory(FollowedByChroma):
             "(SELECT coalesce(sum(value), 0) FROM meta WHERE key GLOB '* epoch')"
         )
         return tuple(row)
-
-    def decisions(self, *, limit: int = 20) -> list[PastDecision]:
-        """Decisions about all kinds, newest first; `log` finds others."""
-        return self.log.find(limit=limit)
-
-    def decision(self, id: str) -> PastDecision | None:
-        """One decision; None if there is none with this id."""
-        return self.log.get(id)
 
     def undo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
         """Undo the person's own last decision, or to an agent its own. Raises NothingToUndo."""

@@ -111,7 +111,7 @@ def undo(library: "Library", job: Job, *, actor: str = "", progress: "Progress |
         outcome.done, outcome.refused = undone.done, undone.refused
     if texts_decision := job.note.get("texts"):  # a number, up to version 1.2
         memory = Memory.open(library.layout.root)
-        if memory.decision(str(texts_decision)):
+        if memory.log.get(str(texts_decision)):
             texts = memory.undo_decisions([str(texts_decision)], actor=actor)
             outcome.done += texts.done
             outcome.refused += texts.refused

@@ -58,7 +58,7 @@ def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memor
     memory.undo_decisions(["elsewhere"])
     session.note_decision(session_id, "a")
     undo.send(forms.Sent({}, "b"))
-    assert memory.decision("b").reverses == "a"
+    assert memory.log.get("b").reverses == "a"
 
 
 def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> None:

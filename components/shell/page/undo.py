@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import streamlit as st
 
@@ -120,7 +119,7 @@ _NAME, _SAID = 32, 120  # characters
 def sentence(library: Reader, decision: PastDecision) -> str:
     """ "approved Bonk", "undid: promoted 12 coins", as Markdown."""
     plain = partial(format.plain, limit=_NAME)
-    if first := original(library, decision):
+    if first := original(library.log.get, decision):
         return f"{format.done(decision.verb)}: {_did(library, first.verb, decision, plain)}"
     return _did(library, decision.verb, decision, plain)
 
@@ -148,22 +147,15 @@ def undone_text(library: Reader, verb: str, reversed_: str | None, *, by: str | 
     decision = library.decision(reversed_) if reversed_ else None
     if decision is None:
         return ""
-    first = original(library, decision) or decision
+    first = original(library.log.get, decision) or decision
     own = (library.decision(by) if by else None) or first
     return f"{'Redone' if verb == 'redo' else 'Undone'}: {_did(library, first.verb, own, _whole)}"
 
 
-class Decided(Protocol):
-    """The library, or the text memory's decisions."""
-
-    def decision(self, id: str, /) -> PastDecision | None:
-        """One decision; None if there is none with this id."""
-
-
-def original(decided: Decided, decision: PastDecision) -> PastDecision | None:
+def original(get: Callable[[str], PastDecision | None], decision: PastDecision) -> PastDecision | None:
     """The first decision of the chain that this one undoes or redoes; None if it does neither."""
     first = None
-    while decision.reverses and (earlier := decided.decision(decision.reverses)):
+    while decision.reverses and (earlier := get(decision.reverses)):
         first = decision = earlier
     return first
 

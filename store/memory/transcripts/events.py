@@ -4,15 +4,20 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite import marks
+from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import moment, time_of, whole_number
-from store.memory.engine.inputs import InvalidInput, checked_count
+from store.memory.engine.inputs import InvalidInput, check_known, checked_count
 from store.memory.transcripts.messages import text_of
 
 EventColumn = Literal["event", "tool_name", "lvl", "error_type", "model_used"]
+_COLUMNS: Mapping[EventColumn, str] = {
+    "event": "type of event", "tool_name": "tool", "lvl": "level", "error_type": "type of error",
+    "model_used": "model",
+}  # fmt: skip
 _INDEXED = ("event", "tool_name", "lvl")
 LARGEST = 400 * 1024  # bytes of JSON kept of one event's data; its true size is kept in any case
 COLUMNS = (
@@ -36,6 +41,9 @@ class EventFilter:
     since: str | None = None
     until: str | None = None
     words: str | None = None  # each occurs in the event's data, whatever its case
+
+
+_ANY = EventFilter()
 
 
 def row_of(
@@ -73,38 +81,55 @@ def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
     return max(0, db.executemany(add, rows).rowcount)  # -1 without a row
 
 
-def find(
-    db: sqlite3.Connection, filter: EventFilter, *, offset: int = 0, limit: int = 100
-) -> list[dict[str, Any]]:
-    """A page of the events that match, newest first. Raises InvalidInput if the offset is negative."""
-    checked_count(limit, what="n")
-    if offset < 0:
-        raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
-    conditions, values = _conditions(db, filter)
-    rows = db.execute(
-        f"SELECT * FROM events WHERE {conditions} ORDER BY ts DESC, sequence DESC LIMIT ? OFFSET ?",
-        [*values, limit, offset],
-    )
-    return [dict(row) for row in rows]
+class SessionEvents:
+    """The events of recorded sessions, found by their fields."""
+
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
+
+    def find_events(
+        self, filter: EventFilter = _ANY, *, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """A page of the events that match, newest first. Raises InvalidInput if the offset is negative."""
+        checked_count(limit, what="n")
+        if offset < 0:
+            raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
+        with self.entries.database.reading() as db:
+            conditions, values = _conditions(db, filter)
+            query = (
+                f"SELECT * FROM events WHERE {conditions} ORDER BY ts DESC, sequence DESC LIMIT ? OFFSET ?"
+            )
+            return [dict(row) for row in db.execute(query, [*values, limit, offset])]
+
+    def count_events(self, filter: EventFilter = _ANY) -> int:
+        """How many events match. Raises InvalidInput for a bound that is no date or time."""
+        with self.entries.database.reading() as db:
+            conditions, values = _conditions(db, filter)
+            return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
+
+    def event_sessions(self, *, project_slug: str | Collection[str] | None = None) -> dict[str, int]:
+        """The number of events of each session that has any, for one project, several or all."""
+        with self.entries.database.reading() as db:
+            conditions, values = _conditions(db, EventFilter(project_slug=project_slug))
+            query = f"SELECT session_id, count(*) FROM events WHERE {conditions} GROUP BY 1 ORDER BY 1"
+            return dict(db.execute(query, values).fetchall())
+
+    def event_values(self, column: EventColumn) -> list[str]:
+        """The types, tools, levels, types of errors or models that occur among the events."""
+        with self.entries.database.reading() as db:
+            return _values(db, column)
+
+    def check_known_events(self, filter: EventFilter) -> None:
+        """Raises UnknownEntry, with the nearest values, if no event has a value of this filter."""
+        self.entries.actor.check_login()
+        for column, what in _COLUMNS.items():
+            if (wanted := getattr(filter, column)) is not None:
+                known = {one.casefold(): one for one in self.event_values(column)}
+                if wanted.casefold() not in known:
+                    check_known(wanted, [*known.values()], what=what)
 
 
-def count(db: sqlite3.Connection, filter: EventFilter) -> int:
-    """How many events match. Raises InvalidInput for a bound that is no date or time."""
-    conditions, values = _conditions(db, filter)
-    return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
-
-
-def sessions(db: sqlite3.Connection, *, project_slug: str | Collection[str] | None) -> dict[str, int]:
-    """The number of events of each session that has any, for one project, several or all."""
-    conditions, values = _conditions(db, EventFilter(project_slug=project_slug))
-    rows = db.execute(
-        f"SELECT session_id, count(*) FROM events WHERE {conditions} GROUP BY session_id ORDER BY session_id",
-        values,
-    )
-    return dict(rows.fetchall())
-
-
-def values(db: sqlite3.Connection, column: EventColumn) -> list[str]:
+def _values(db: sqlite3.Connection, column: EventColumn) -> list[str]:
     """The distinct values of this column; of an indexed one by as many lookups as there are values."""
     if column not in _INDEXED:
         rows = db.execute(f"SELECT DISTINCT {column} FROM events WHERE {column} > '' ORDER BY {column}")
@@ -119,9 +144,9 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
     # Every index begins with the user: without one asked for, all of them are named.
     users = [filter.user_id] if filter.user_id is not None else _users(db)
     parts, given = [f"user_id IN ({', '.join('?' * len(users))})"], list[Any](users)
-    for column in get_args(EventColumn):
+    for column in _COLUMNS:
         if (wanted := getattr(filter, column)) is not None:
-            same = [one for one in values(db, column) if one.casefold() == wanted.casefold()]
+            same = [one for one in _values(db, column) if one.casefold() == wanted.casefold()]
             parts.append(f"{column} IN ({marks(same)})")
             given += same
     if filter.session_id is not None:

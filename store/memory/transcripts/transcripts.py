@@ -1,14 +1,13 @@
 """Recorded sessions: imported, stored without vectors, embedded by content type."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from store.errors import ModelUnavailable
 from store.memory.engine.change import ADOPTED
-from store.memory.engine.entries import Entries
 from store.memory.engine.foreign import kept_fields
 from store.memory.engine.fusion import EntryHit, log_retrieval
 from store.memory.engine.inputs import LONGEST_QUESTION, check_known, checked_percentage, checked_text
@@ -16,22 +15,13 @@ from store.memory.engine.kind import Row
 from store.memory.engine.reembedding import embed_new
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
 from store.memory.text.tokens import SIZES, chunk_text
-from store.memory.transcripts import events, reader
+from store.memory.transcripts import reader
 from store.memory.transcripts import search as transcripts_search
-from store.memory.transcripts.events import EventColumn, EventFilter
+from store.memory.transcripts.events import SessionEvents
 from store.memory.transcripts.intake import TranscriptReport, Write, facts_id
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 from store.progress import Progress
 from store.settings import settings
-
-_EVENT_COLUMNS: Mapping[EventColumn, str] = {
-    "event": "type of event",
-    "tool_name": "tool",
-    "lvl": "level",
-    "error_type": "type of error",
-    "model_used": "model",
-}
-
 
 AWAITED = 500  # chunks, which take a minute; a gigabyte of sessions would take hours
 
@@ -47,11 +37,8 @@ class ReadMessage:
     parts: tuple[tuple[str, str], ...]
 
 
-class Transcripts:
+class Transcripts(SessionEvents):
     """Import, search by content type, and find events by their fields."""
-
-    def __init__(self, entries: Entries) -> None:
-        self.entries = entries
 
     def import_sessions(
         self, paths: Iterable[Path], *, user_id: str = "", progress: Progress | None = None, actor: str = ""
@@ -263,37 +250,6 @@ class Transcripts:
             for step in (-1, 1)
         ]
         return texts[0], texts[1]
-
-    def find_events(
-        self, filter: EventFilter | None = None, *, offset: int = 0, limit: int = 100
-    ) -> list[dict[str, Any]]:
-        """A page of the events that match, newest first."""
-        with self.entries.database.reading() as db:
-            return events.find(db, filter or EventFilter(), offset=offset, limit=limit)
-
-    def count_events(self, filter: EventFilter | None = None) -> int:
-        """How many events match; all without a filter."""
-        with self.entries.database.reading() as db:
-            return events.count(db, filter or EventFilter())
-
-    def event_sessions(self, *, project_slug: str | Collection[str] | None = None) -> dict[str, int]:
-        """The number of events of each session that has any."""
-        with self.entries.database.reading() as db:
-            return events.sessions(db, project_slug=project_slug)
-
-    def check_known_events(self, filter: EventFilter) -> None:
-        """Raises UnknownEntry, with the nearest values, if no event has a value of this filter."""
-        self.entries.actor.check_login()
-        for column, what in _EVENT_COLUMNS.items():
-            wanted = getattr(filter, column)
-            known = {one.casefold(): one for one in self.event_values(column)} if wanted is not None else {}
-            if wanted is not None and wanted.casefold() not in known:
-                check_known(wanted, [*known.values()], what=what)
-
-    def event_values(self, column: EventColumn) -> list[str]:
-        """The types, tools, levels, types of errors or models that occur among the events."""
-        with self.entries.database.reading() as db:
-            return events.values(db, column)
 
     def _note(self, report: TranscriptReport, *, actor: str) -> None:
         """Record an import in the history; `remove_session` reverses it, undo does not."""

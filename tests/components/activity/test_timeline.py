@@ -33,14 +33,14 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
     memories.store_memory("Ann prefers short tickers", actor="ann")
     [stored] = memories.entries.find()
     library.send_back([UNCAPTIONED.address], actor="bob")
-    [decision] = empty_memory.decisions()
+    [decision] = empty_memory.log.find()
     app = opened("activity")
     said = words(app)
     assert said.index("Returned") < said.index("Stored 1 memory") < said.index("Rejected New Fish")
     send(app, f"take-back-{decision.id}")
     assert memories.entries.find() == []
     assert "Undid: stored 1 memory" in words(app)
-    [undo, _] = empty_memory.decisions()
+    [undo, _] = empty_memory.log.find()
     send(app, f"take-back-{undo.id}")
     assert memories.entries.find() == [stored]
     assert library.get(PENDING.address).tier == "trash"

@@ -268,7 +268,7 @@ def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
     assert memory.memories.entries.count() == 2
     report = adopted(memory, tmp_path / "c")
     assert (len(report.taken), report.present) == (3, [])
-    assert [decision.verb for decision in memory.decisions()] == ["adopt"]
+    assert [decision.verb for decision in memory.log.find()] == ["adopt"]
     memory.undo()
     assert memory.memories.entries.count() == 0
 

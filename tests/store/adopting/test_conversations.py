@@ -108,7 +108,7 @@ def test_what_was_changed_since_an_adoption_survives_its_undo(memory: Memory, tm
     (hit,) = memory.transcripts.search("reeds", mode="full_text")
     assert hit.chunk
     memory.transcripts.entries.edit(hit.chunk["id"], source_text="Count rushes.")
-    decision = next(one for one in memory.decisions() if one.verb == "adopt")
+    decision = next(one for one in memory.log.find() if one.verb == "adopt")
     undone = memory.undo_decisions([decision.id])
     assert [one.item for one in undone.refused] == [hit.chunk["id"]]
     assert [row["source_text"] for row in memory.transcripts.entries.find()] == ["Count rushes."]

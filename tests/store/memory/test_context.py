@@ -65,7 +65,7 @@ def test_placeholders_inside_a_chunk_are_not_expanded(memory: Memory) -> None:
 
 def test_a_viewer_cannot_store_a_template_or_reembed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.for_actor(Actor("ann")).memories.store_memory("one")
-    assert memory.decisions()[0].actor == "ann"
+    assert memory.log.find()[0].actor == "ann"
     monkeypatch.setattr("store.permissions.may_change", lambda *_: False)
     looking = memory.for_actor(Actor("vic"))
     assert not looking.can_write

@@ -174,7 +174,7 @@ def test_each_verb_makes_a_decision_that_is_sent_again_once(memory: Memory) -> N
     assert undone[0] == undone[1]
     redone = [memory.redo(decision="h") for _ in range(2)]
     assert redone[0] == redone[1]
-    made = [one.id for one in memory.decisions()]
+    made = [one.id for one in memory.log.find()]
     assert made == ["h", "g", "f", "e", "d", "c", "b", "a"]
 
 
@@ -197,7 +197,7 @@ def test_a_session_that_is_forgotten_again_by_the_same_decision_is_gone_already(
         memory.store("dragons sleep", kind="session_memory", scope=key)
     assert memory.forget("s1", decision="a") == {"dwarf_s1": 1, "elf_s1": 1}
     assert memory.forget("s1", decision="a") == {"s1": 0}
-    assert [(one.id, one.count) for one in memory.decisions()] == [("a", 2)]
+    assert [(one.id, one.count) for one in memory.log.find()] == [("a", 2)]
     with pytest.raises(UnknownEntry):
         memory.forget("s1", decision="b")
 
@@ -207,7 +207,7 @@ def test_what_is_forgotten_by_a_decision_that_was_interrupted_is_forgotten_to_it
         memory.store("dragons sleep", kind="session_memory", scope=key)
     memory.session_memory.delete_session_memory("dwarf_s1", decision="a")
     assert memory.forget("s1", decision="a") == {"elf_s1": 1}
-    assert [(one.id, one.count) for one in memory.decisions()] == [("a", 2)]
+    assert [(one.id, one.count) for one in memory.log.find()] == [("a", 2)]
 
 
 DAY = 86_400

@@ -52,7 +52,7 @@ def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory:
     assert memory.lore.entries.counts() == {"peaks": 60}
     found = memory.memories.search_memory("bob saw number 7", 1)["results"]
     assert found[0]["memory_id"] == ids["bob"][7], "vectors in memory follow what other processes stored"
-    decisions = {decision.id for decision in memory.decisions(limit=1000)}
+    decisions = {decision.id for decision in memory.log.find(limit=1000)}
     assert len(decisions) == 140, "decisions of all processes and kinds are in one row"
     assert memory.undo(actor="ann").done == ["peaks_ann19"], "the last of her own"
 

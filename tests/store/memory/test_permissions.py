@@ -125,7 +125,7 @@ def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann.lore.add_lore("peaks", "forge", "dwarves")
     ann.session_memory.add_memory("elf", "1", "dragons")
     ann.session_memory.delete_session_memory("elf")
-    assert [decision.actor for decision in memory.decisions()] == ["ann"] * 5
+    assert [decision.actor for decision in memory.log.find()] == ["ann"] * 5
     assert memory.kinds["memories"].get(kept)["content"] == "short tickers"
 
 
@@ -157,7 +157,7 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 ANSWERS_ALWAYS = {
     "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
     "Database.lock", "Database.of", "Database.step", "Memory.can_write",
-    "Memory.close", "Memory.entries", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
+    "Memory.close", "Memory.entries", "Memory.usable", "Memory.wait_for_chroma",
     "Memory.follow_chroma", "Entries.actor",
     "Entries.can_write", "Entries.close", "Entries.embed", "Entries.embedder",
     "Entries.embedder_or_none", "Entries.fault", "Entries.least",

@@ -71,7 +71,7 @@ def test_everything_in_a_folder_is_one_decision_and_one_undo(
     assert report.system == "reference-1, chroma-texts, transcript-database"
     assert len(report.taken) == 2 + 2 + 1
     assert (library.counts()["library"], texts(memory)) == (2, 3)
-    decisions = {one.id for one in memory.decisions()}
+    decisions = {one.id for one in memory.log.find()}
     assert decisions == {report.texts}
     finished(library, adopt.start(library, recognise(other)))  # brings nothing more
     assert adopt.last_from(library, other) == job

@@ -50,7 +50,7 @@ def test_a_folder_is_a_protocol_and_files_at_the_top_have_that_of_the_watched_fo
     assert scan_twice(papers) == ["aave/fees.md", "pond/notes.txt"]
     assert texts(memory) == {"aave/fees.md": "Each trade pays.", "pond/notes.txt": "Otters sleep."}
     assert scan_twice(papers) == []
-    assert {one.actor for one in memory.decisions()} == {"inbox"}
+    assert {one.actor for one in memory.log.find()} == {"inbox"}
 
 
 def test_a_changed_file_is_a_new_version_and_a_deleted_ones_paper_stays(

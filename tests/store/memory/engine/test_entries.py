@@ -48,7 +48,7 @@ def test_a_bulk_removal_is_one_decision_and_one_undo(memory_with_lore: Memory) -
     entries = memory_with_lore.lore.entries
     ids = [row["id"] for row in entries.find(where={"world_id": "peaks"})]
     assert entries.remove([*ids, "nobody"]) == 3
-    assert memory_with_lore.decisions()[0].count == 3
+    assert memory_with_lore.log.find()[0].count == 3
     assert memory_with_lore.lore.query_lore("peaks", "dragon") == ([], False)
     memory_with_lore.undo()
     assert len(memory_with_lore.lore.query_lore("peaks", "Dragón tale")[0]) == 3

@@ -116,7 +116,7 @@ def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_me
     assert gone is not None
     assert (gone.count, gone.size) == (2, 2 * 4 * 3072)
     assert [one.model for one in entries.vectors_by_model()] == ["bags"]
-    decision = paid_memory.decisions()[0]
+    decision = paid_memory.log.find()[0]
     assert (decision.verb, decision.actor, decision.count) == (FORGET_VECTORS, "ann", 2)
     assert paid_memory.log.to_undo("ann") == [], "it cannot be undone"
     assert entries.count() == 2
@@ -204,7 +204,7 @@ def test_a_foreign_chroma_is_moved_aside_unchanged(
     (aside,) = moved_aside(memory.places.folder)
     assert memory.status().moved_aside == (aside.summary,)
     assert aside.place.name in [one.what for one in doctor.check(memory)][-1]
-    decision = memory.decisions()
+    decision = memory.log.find()
     assert (decision[0].verb, decision[0].actor) == (MOVE_ASIDE, PROGRAM)
     [noted] = memory.database.rows("SELECT before FROM history WHERE tbl = 'files'")
     assert json.loads(noted["before"]) == {"what": aside.what}

@@ -235,7 +235,7 @@ def test_the_built_in_model_of_before_1_5_embeds_again_and_others_do_not(memory:
         assert built_in.requests == ["dragons sleep"]
         assert [one.model for one in memory.session_memory.entries.vectors_by_model()] == ["bags"]
         assert memory.status().models["memories"] == "offline"
-        assert len(memory.decisions()) == 2
+        assert len(memory.log.find()) == 2
 
 
 def test_memories_of_the_former_default_get_the_new_one_once(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def said_by(memory: Memory) -> dict[str, Any]:
     found["waiting"] = [one.entry for one in review.waiting(memory)]
     found["decisions"] = [
         (one.verb, one.actor, one.created_at, one.count, one.is_undone, one.kinds)
-        for one in memory.decisions(limit=-1)
+        for one in memory.log.find(limit=-1)
     ]
     for name, entries in memory.kinds.items():
         rows = entries.find(limit=None)

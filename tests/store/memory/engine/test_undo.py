@@ -115,8 +115,8 @@ def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memo
         memory.redo()
         assert (len(memory.lore.worlds()), memory.session_memory.entries.count()) == (1, 1)
         assert file.read_bytes() == content
-    assert memory.decision(decision)
-    assert memory.decisions(limit=1)[0].kinds == ("session_memory", "world_lore")
+    assert memory.log.get(decision)
+    assert memory.log.find(limit=1)[0].kinds == ("session_memory", "world_lore")
 
 
 def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
@@ -155,7 +155,7 @@ def test_a_decision_that_is_sent_again_is_not_made_twice(memory: Memory) -> None
     for _ in range(2):
         entries.edit(first["memory_id"], content="again", decision="b")
         assert entries.remove([first["memory_id"]], decision="c") == 1
-    assert [one.id for one in memory.decisions()] == ["c", "b", "a"]
+    assert [one.id for one in memory.log.find()] == ["c", "b", "a"]
     undone = [memory.undo(decision="d") for _ in range(2)]
     assert undone[0] == undone[1]
     assert (undone[0].done, undone[0].decision, undone[0].reversed) == ([first["memory_id"]], "d", "c")
@@ -181,7 +181,7 @@ def test_any_decision_is_undone_by_its_name_and_its_undo_too(memory: Memory) -> 
     assert memory.undo_decisions(["a"], decision="c").reversed == "a"
     assert memory.undo_decisions(["a"]).done == [], "once is enough"
     assert contents(memory) == []
-    assert [(one.id, one.is_undone) for one in memory.decisions()] == [
+    assert [(one.id, one.is_undone) for one in memory.log.find()] == [
         ("c", False),
         ("b", False),
         ("a", True),

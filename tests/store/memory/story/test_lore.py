@@ -193,7 +193,7 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     bags.requests.clear()
     memory = reopen()
     assert bags.requests == []
-    assert [decision.verb for decision in memory.decisions()] == ["load world"]
+    assert [decision.verb for decision in memory.log.find()] == ["load world"]
 
 
 @pytest.mark.parametrize(

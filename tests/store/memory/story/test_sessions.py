@@ -142,7 +142,7 @@ def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
         except NothingToUndo:
             break
     assert "elf_xylophonist" not in entries.counts()
-    assert [d.verb for d in deleted.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
+    assert [d.verb for d in deleted.log.find(limit=1000) if d.verb == "forget"] == ["forget"]
 
 
 def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
