@@ -488,7 +488,7 @@ class Entries:
         )  # fmt: skip
 
     def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "", decision: str | None = None) -> None:
-        """Add or replace entries as one decision, each embedded by this kind's model."""
+        """Add or replace entries as one decision, each embedded; InvalidInput for an id of another scope."""
         if self.decided(decision) is not None:
             return
         given = list(rows)
@@ -496,6 +496,8 @@ class Entries:
         with self.change(verb, actor=actor, decision=decision) as change:
             change.store(new)
             for row in given:
+                if self.kind.scope:
+                    check_owner(change.row(self.kind.table, row["id"]), row, self.kind)
                 change.upsert(row)
 
     def edit(
@@ -549,3 +551,12 @@ class Entries:
         """Close what this kind alone has open."""
         self._retrievals.close()
         self.database.close()
+
+
+def check_owner(before: Row | None, row: Row, kind: MemoryKind) -> None:
+    """Raises InvalidInput if the id is another scope's: ("a_b", "c") and ("a", "b_c") are joined alike."""
+    if before is not None and before[kind.scope] != row[kind.scope]:
+        other = before[kind.scope]
+        raise InvalidInput(
+            f"{row['id']} is already an entry of {other}; choose an id that does not begin like it"
+        )

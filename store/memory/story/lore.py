@@ -9,7 +9,7 @@ from typing import Any
 
 from store.disk.files import Disk, content_hash, read_regular, refused
 from store.errors import ModelUnavailable
-from store.memory.engine.entries import Entries
+from store.memory.engine.entries import Entries, check_owner
 from store.memory.engine.inputs import (
     LONGEST,
     InvalidInput,
@@ -19,7 +19,7 @@ from store.memory.engine.inputs import (
     for_chroma,
 )
 from store.memory.engine.kind import MemoryKind, source
-from store.memory.story.sessions import N_RESULTS, Scoped, check_owner
+from store.memory.story.sessions import N_RESULTS, Scoped
 from store.outcome import Outcome, Refusal
 
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
@@ -240,8 +240,6 @@ KIND = MemoryKind(
 class Lore(Scoped):
     """`add_lore` and `query_lore`, and loading worlds from their files."""
 
-    what = "world"
-
     def __init__(self, entries: Entries, *, folder: Path, refused: list[Refusal]) -> None:
         """`folder` has the files of worlds."""
         super().__init__(entries)
@@ -266,7 +264,7 @@ class Lore(Scoped):
             "text": checked_text(text, what="the lore", most=LONGEST),
             "metadata": as_json(checked_metadata(metadata)),
         }
-        self._keep(row, verb="add lore", actor=actor, decision=decision)
+        self.entries.upsert([row], verb="add lore", actor=actor, decision=decision)
 
     def query_lore(
         self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
@@ -376,7 +374,7 @@ class Lore(Scoped):
                     "metadata": "{}",
                 }
                 before = change.row("world_lore", id)
-                check_owner(before, row, "world_id")
+                check_owner(before, row, KIND)
                 if before != row or source(new.model, text).key in new.by_key:
                     change.upsert(row)
             fields = {name: getattr(world, name) for name in World.__slots__}

@@ -1,8 +1,7 @@
 """Session memory: exchanges, found by meaning, and deleted for good."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from store.memory.engine.entries import Entries
 from store.memory.engine.erasing import erase
@@ -11,13 +10,12 @@ from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
     MOST_CHARS,
-    InvalidInput,
     UnknownEntry,
     check_known,
     checked_count,
     checked_text,
 )
-from store.memory.engine.kind import MemoryKind, Row
+from store.memory.engine.kind import MemoryKind
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +24,6 @@ N_RESULTS = 3
 
 class Scoped:
     """The entries of one kind, each under a key of the kind's scope."""
-
-    what = "key"  # what a key is called
 
     def __init__(self, entries: Entries) -> None:
         self.entries = entries
@@ -38,29 +34,17 @@ class Scoped:
 
     def check_known(self, key: str) -> None:
         """Raises UnknownEntry, with the nearest names, if there is no such key."""
-        check_known(key, self.names(), what=self.what)
+        check_known(key, self.names(), what=self.entries.kind.scope.removesuffix("_id"))
 
     def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[EntryHit]:
         """This key's pinned entries, and the n others that fit the question best. Raises InvalidInput."""
         query = checked_text(query, what="the question", most=LONGEST_QUESTION)
-        found = for_context(
-            self.entries, query, n=checked_count(n, what="n_results"), where={self.entries.kind.scope: key}
-        )
+        where = {self.entries.kind.scope: key}
+        found = for_context(self.entries, query, n=checked_count(n, what="n_results"), where=where)
         if found:  # a key that nothing is kept under is not kept either
             self.entries.count_question(key)
-            log_retrieval(self.entries, query, found, scope=key, n=n, where={self.entries.kind.scope: key})
+            log_retrieval(self.entries, query, found, scope=key, n=n, where=where)
         return found
-
-    def _keep(self, row: Row, *, verb: str, actor: str, decision: str | None) -> None:
-        """Write this entry, replacing the one with the same id; the same decision is not made twice."""
-        if self.entries.decided(decision) is not None:
-            return
-        kind = self.entries.kind
-        new = self.entries.embed([row[kind.text]])
-        with self.entries.change(verb, actor=actor, decision=decision) as change:
-            check_owner(change.row(kind.table, row["id"]), row, kind.scope)
-            change.store(new)
-            change.upsert(row)
 
     def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
         """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
@@ -73,14 +57,6 @@ class Scoped:
             return [], False
         texts = [hit.row["text"] for hit in found]
         return texts, sum(map(len, texts)) > max_chars
-
-
-def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
-    """Raises InvalidInput if the id is another scope's: ("a_b", "c") and ("a", "b_c") are joined alike."""
-    if before is not None and before[scope] != row[scope]:
-        raise InvalidInput(
-            f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"
-        )
 
 
 MAX_CHARS = 1500
@@ -111,8 +87,6 @@ def exchange(prompt: str, answer: str) -> str:
 class Sessions(Scoped):
     """`add_memory`, `query_memory` and `delete_session_memory`."""
 
-    what = "session"
-
     def add_memory(
         self, session_id: str, memory_id: str, text: str, *, actor: str = "", decision: str | None = None
     ) -> None:
@@ -125,7 +99,7 @@ class Sessions(Scoped):
             "text": checked_text(text, what="the memory", most=LONGEST),
             "at": self.entries.clock(),
         }
-        self._keep(row, verb="add memory", actor=actor, decision=decision)
+        self.entries.upsert([row], verb="add memory", actor=actor, decision=decision)
 
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
