@@ -121,8 +121,7 @@ class Entries:
             detail=settings().retrieval_log,
             days=settings().keep_contexts,
         )
-        # One at most, by its model; the same for every actor.
-        self._residents: dict[str, ResidentEntries] = {}
+        self._resident = ResidentEntries(kind)  # the same for every actor
         self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
         if writable:
             self._choose_model(embedder)
@@ -426,13 +425,8 @@ class Entries:
 
     def resident(self) -> VectorSnapshot:
         """The vectors of all entries that have one, by id (`of`, facet TEXT), as they are now."""
-        model = self.version
-        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
-        if resident is None:
-            self._residents.clear()
-            resident = self._residents[model] = ResidentEntries(self.kind, model=model)
         with self.database.one_moment() as db:
-            return resident.snapshot(db)
+            return self._resident.snapshot(db)
 
     @property
     def least(self) -> float:

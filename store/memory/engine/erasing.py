@@ -36,13 +36,11 @@ def erase(entries: Entries, column: str, value: str, *, actor: str = "", decisio
     is_begun = entries.decided(decision) is not None
     try:
         with entries.database.writing() as db:
-            count = _erase(entries.begin(db, FORGET, actor=actor, decision=decision), column, value)
+            return _erase(entries.begin(db, FORGET, actor=actor, decision=decision), column, value)
     except UnknownEntry:
         if not is_begun:
             raise
         return 0
-    entries._residents.clear()
-    return count
 
 
 def erase_traces(entries: Entries, purge: Callable[[], None]) -> bool:

@@ -282,20 +282,21 @@ class EntryScores:
 class ResidentEntries:
     """Read at the first request, then updated from `changes`; entries without a vector are not here."""
 
-    def __init__(self, kind: MemoryKind, *, model: str) -> None:
+    def __init__(self, kind: MemoryKind) -> None:
         self._kind = kind
-        self._model = model
         self._lock = threading.Lock()
-        self._epoch = ""
+        self._model = self._epoch = ""  # another one, and all is read again
         self._known = 0  # the last line of `changes` that is in here
         self._matrices: Matrices | None = None  # once an entry has a vector
 
     def snapshot(self, db: sqlite3.Connection) -> VectorSnapshot:
         """The vectors as they are now, read by a connection that sees one moment."""
         with self._lock:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", [self._kind.key(EPOCH)]).fetchone()
-            if (epoch := row[0] if row else "") != self._epoch:
-                self._epoch, self._known, self._matrices = epoch, 0, None
+            names = [self._kind.key("model"), self._kind.key(EPOCH)]
+            meta = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", names).fetchall())
+            model, epoch = (meta.get(name, "") for name in names)
+            if (model, epoch) != (self._model, self._epoch):
+                self._model, self._epoch, self._known, self._matrices = model, epoch, 0, None
             (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()
             if newest != self._known:
                 self._apply_changes(db, newest)

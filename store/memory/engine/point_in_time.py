@@ -24,7 +24,7 @@ from store.errors import ModelUnavailable, ReadOnly
 from store.memory.engine.change import ADOPTED, RECALL, written
 from store.memory.engine.database import Database, prepare
 from store.memory.engine.entries import Entries
-from store.memory.engine.kind import MemoryKind, source
+from store.memory.engine.kind import MemoryKind, ResidentEntries, source
 from store.memory.engine.retrievals import Retrievals
 
 Rows = list[dict[str, Any]]
@@ -77,7 +77,7 @@ def as_of(
     )
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
-    past._residents = {}
+    past._resident = ResidentEntries(entries.kind)
     past._counted = None
     past._retrievals = Retrievals(entries.database.path, kind=entries.kind.name, detail="", days=0)
     return past
