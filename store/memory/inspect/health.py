@@ -12,7 +12,7 @@ Everything is computed from what is stored; nothing is changed.
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -29,7 +29,7 @@ from store.memory.engine.entries import Entries
 from store.memory.engine.kind import TEXT
 from store.memory.engine.retrievals import answers_about
 from store.memory.inspect.neighbours import NEARLY, cosines_with_earlier
-from store.memory.kinds import LORE, MEMORIES
+from store.memory.kinds import LORE, MEMORIES, SESSIONS, TRANSCRIPTS
 from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import compared, sentences
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
@@ -99,38 +99,53 @@ def figures(entries: Entries) -> MemoryFigures:
     )
 
 
+_TRANSCRIPTS = (  # what needs attention, SQL, the remedy
+    ("chunks of a message that is gone", "parent_id NOT IN (SELECT id FROM transcripts)", "delete them"),
+    (
+        f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
+        f"content_type = 'tool_output' AND span_end = {MAX_TOOL_OUTPUT_LENGTH}",
+        "none is needed: the whole text is in the message, and full-text search finds it",
+    ),
+    (
+        f"chunks longer than {SIZES.limit:,} tokens, as older databases have them",
+        f"token_count > {SIZES.limit}",
+        "cut them into chunks",
+    ),
+)
+_UNLIKE_FILE = (
+    "entries edited here, unlike their world's file",
+    "lore_id GLOB 'base_lore_[0-9]*' AND EXISTS (SELECT 1 FROM worlds w WHERE w.id = world_id "
+    "AND instr(w.lore, text) = 0)",
+    "write it into the file as well: a changed file wins",
+)
+
+
 def concerns(memory: OpenedMemory) -> list[Concern]:
     """Matters for the curator; `doctor.check` says what is broken."""
-    found = [concern for entries in memory.kinds.values() for concern in _of_entries(entries)]
-    found += [_not_read(entries) for entries in memory.kinds.values()]
-    found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]
+    kinds = memory.kinds
+    lore, sessions = kinds[LORE], kinds[SESSIONS]
+    counts, asked = lore.counts(), sessions.asked()
+    bare = [world.id for world in memory.lore.worlds() if not counts.get(world.id)]
+    found = [_entries(entries, *one) for entries in kinds.values() for one in _of_each(entries)]
+    found += map(_not_read, kinds.values())
+    found.append(_scopes(lore, "worlds without lore", bare, "write it in the world's file, or add an entry"))
+    found.append(_entries(lore, *_UNLIKE_FILE))
+    never = [key for key in sessions.counts() if key not in asked]
+    found.append(_scopes(sessions, "sessions never queried", never, "probe or delete them"))
+    found += [_entries(kinds[TRANSCRIPTS], *one) for one in _TRANSCRIPTS]
     return [concern for concern in found if concern.count]
 
 
-def _of_entries(entries: Entries) -> list[Concern]:
+def _of_each(entries: Entries) -> Iterator[tuple[str, str, str]]:
+    """What may need attention in any kind."""
     kind = entries.kind
-    found = [
-        _entries(
-            entries, "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", remedy="delete them"
-        ),
-        _entries(
-            entries,
-            f"entries without a vector of {entries.model}, so not found by meaning",
-            f"id IN (SELECT p.id FROM {kind.table} p {kind.joined()} WHERE v.key IS NULL)",
-            remedy="embed them",
-        ),
-    ]
+    yield "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", "delete them"
+    bare = f"id IN (SELECT p.id FROM {kind.table} p {kind.joined()} WHERE v.key IS NULL)"
+    yield f"entries without a vector of {entries.model}, so not found by meaning", bare, "embed them"
     if longest := LONGEST.get(kind.name):
-        found.append(
-            _entries(
-                entries,
-                f"entries longer than a chunk of {longest} characters",
-                f"length({kind.text}) > ?",
-                longest,
-                remedy="cut them in two by editing, or import their file again",
-            )
-        )
-    return found
+        what = f"entries longer than a chunk of {longest} characters"
+        remedy = "cut them in two by editing, or import their file again"
+        yield what, f"length({kind.text}) > {longest}", remedy
 
 
 def _not_read(entries: Entries) -> Concern:
@@ -147,69 +162,18 @@ def unread_worlds(memory: OpenedMemory) -> Concern | None:
     """Files of worlds that were edited since they were loaded."""
     files = memory.lore.unread_files()
     what = "files of worlds that are new or changed, and not imported yet"
-    return _scopes(memory.kinds["world_lore"], what, files, remedy=READ_AGAIN) if files else None
+    return _scopes(memory.kinds[LORE], what, files, READ_AGAIN) if files else None
 
 
-def _lore(memory: OpenedMemory) -> list[Concern]:
-    lore = memory.kinds["world_lore"]
-    lore_counts = lore.counts()
-    without_lore = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
-    return [
-        _scopes(
-            lore, "worlds without lore", without_lore, remedy="write it in the world's file, or add an entry"
-        ),
-        _entries(
-            lore,
-            "entries edited here, unlike their world's file",
-            "lore_id GLOB 'base_lore_[0-9]*' AND EXISTS (SELECT 1 FROM worlds w WHERE w.id = world_id "
-            "AND instr(w.lore, text) = 0)",
-            remedy="write it into the file as well: a changed file wins",
-        ),
-    ]
-
-
-def _sessions(memory: OpenedMemory) -> list[Concern]:
-    sessions = memory.kinds["session_memory"]
-    questions = sessions.asked()
-    never = [key for key in sessions.counts() if key not in questions]
-    return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
-
-
-def _transcripts(memory: OpenedMemory) -> list[Concern]:
-    entries = memory.kinds["transcript_vectors"]
-    return [
-        _entries(
-            entries,
-            "chunks of a message that is gone",
-            "parent_id NOT IN (SELECT id FROM transcripts)",
-            remedy="delete them",
-        ),
-        _entries(
-            entries,
-            f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
-            "content_type = 'tool_output' AND span_end = ?",
-            MAX_TOOL_OUTPUT_LENGTH,
-            remedy="none is needed: the whole text is in the message, and full-text search finds it",
-        ),
-        _entries(
-            entries,
-            f"chunks longer than {SIZES.limit:,} tokens, as older databases have them",
-            "token_count > ?",
-            SIZES.limit,
-            remedy="cut them into chunks",
-        ),
-    ]
-
-
-def _entries(entries: Entries, what: str, condition: str, *values: object, remedy: str) -> Concern:
+def _entries(entries: Entries, what: str, condition: str, remedy: str) -> Concern:
     table = entries.kind.table
     with entries.database.reading() as db:
-        count = db.execute(f"SELECT count(*) FROM {table} WHERE {condition}", [*values]).fetchone()[0]
-        rows = db.execute(f"SELECT id FROM {table} WHERE {condition} LIMIT {_NAMED}", [*values]).fetchall()
+        count = db.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()[0]
+        rows = db.execute(f"SELECT id FROM {table} WHERE {condition} LIMIT {_NAMED}").fetchall()
     return Concern(entries.kind.name, what, [row[0] for row in rows], remedy, count)
 
 
-def _scopes(entries: Entries, what: str, names: list[str], *, remedy: str) -> Concern:
+def _scopes(entries: Entries, what: str, names: list[str], remedy: str) -> Concern:
     return Concern(entries.kind.name, what, names[:_NAMED], remedy, len(names))
 
 
