@@ -81,7 +81,7 @@ def documents(memory: Memory) -> None:
     for name, file in _PDFS.items():
         if (_PAPERS / file).is_file():
             memory.documents.import_document(_PAPERS / file, protocol=name)
-    known = memory.documents.protocols()
+    known = memory.protocols()
     texts = [_plain(row["content"]) for row in memory.documents.entries.find(limit=None)]
     questions = [row for row in table("retrieval_documents.tsv") if row[0] in known]
     held = [row for row in questions if any(_plain(row[1]) in text for text in texts)]

@@ -198,7 +198,7 @@ def documents(
         memory.documents.check_known(protocols or (), section)
         _say_if_not_read(memory, "documents", query, call)
         if compare:
-            names = protocols or [*memory.documents.protocols()]
+            names = protocols or [*memory.protocols()]
             found = memory.documents.compare(query, names, n, section=section)
             hits = [hit for some in found.values() for hit in some]
         else:

@@ -213,7 +213,7 @@ class Tools:
             papers.check_known(protocols or (), section)
             note = _note(memory, DOCUMENTS, query)
             if compare:
-                found = papers.compare(query, protocols or [*papers.protocols()], n, section=section)
+                found = papers.compare(query, protocols or [*memory.protocols()], n, section=section)
                 return {"protocols": found, **note}
             return {**note, "results": papers.search_named(query, n, protocols=protocols, section=section)}
 

@@ -289,7 +289,7 @@ class Memory(OpenedMemory):
     def worlds(self) -> dict[str, int]:
         """Every world with its number of entries."""
         counts = self.lore.entries.counts()
-        return {name: counts.get(name, 0) for name in self.lore.names()}
+        return {name: counts.get(name, 0) for name in self.lore.entries.scopes()}
 
     def sessions(self) -> dict[str, int]:
         """Every session key with its number of exchanges."""
@@ -297,7 +297,7 @@ class Memory(OpenedMemory):
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
-        return self.documents.protocols()
+        return self.documents.entries.counts()
 
     def tags(self) -> dict[str, int]:
         """Every tag of a memory with the number of memories that have it."""

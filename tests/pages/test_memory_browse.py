@@ -203,9 +203,9 @@ def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) ->
     assert "harbor\\_lending\\.pdf" in words(app)
     (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     send(app, f"remove-{source.id}")
-    assert memory.documents.protocols() == {"millrace": 2}
+    assert memory.protocols() == {"millrace": 2}
     send(app, "undo-memory")
-    assert set(memory.documents.protocols()) == {"harbor", "millrace"}
+    assert set(memory.protocols()) == {"harbor", "millrace"}
 
 
 def test_a_passage_of_a_paper_is_split_and_merged_in_its_drawer_with_undo(memory: Memory) -> None:
@@ -281,7 +281,7 @@ def test_a_second_import_on_the_page_changes_nothing_and_says_so(memory: Memory)
     papers = [("whitepaper.md", text, "text/markdown") for text in (b"Herons guard it", b"Goats guard it")]
     assert "2 new, 0 changed, 0 were there" in imported("import-papers", papers, "Papers", protocol="ponds")
     assert "0 new, 0 changed, 2 were there" in imported("import-papers", papers, "Papers", protocol="ponds")
-    assert memory.documents.protocols()["ponds"] == 2
+    assert memory.protocols()["ponds"] == 2
     said = [("chat.jsonl", f'{{"role": "user", "content": "{text}"}}\n'.encode(), "") for text in "ab"]
     message = imported("import-transcripts", said, "Transcripts")
     assert "2 sessions: 2 new messages, 0 changed" in message
@@ -295,10 +295,10 @@ def test_papers_imported_together_are_one_decision_and_the_others_are_named(memo
     papers = [("pond.md", b"Herons guard it", ""), ("empty.pdf", b"", ""), ("hill.md", b"Goats guard it", "")]
     message = imported("import-papers", papers, "Papers", protocol="ponds")
     assert "Import 3 papers: done, 1 refused. 2 new, 0 changed, 0 were there; empty.pdf is no PDF" in message
-    assert memory.documents.protocols()["ponds"] == 2
+    assert memory.protocols()["ponds"] == 2
     [id] = memory.log.to_undo(memory.actor.name)
     memory.undo_decisions([id])
-    assert "ponds" not in memory.documents.protocols()
+    assert "ponds" not in memory.protocols()
     [refused] = opened("activity").dataframe
     assert refused.value["item"].to_list() == ["empty.pdf"]
 

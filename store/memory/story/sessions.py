@@ -28,13 +28,9 @@ class Scoped:
     def __init__(self, entries: Entries) -> None:
         self.entries = entries
 
-    def names(self) -> list[str]:
-        """Every key that something is stored under, and every world that came from a file."""
-        return self.entries.scopes()
-
     def check_known(self, key: str) -> None:
         """Raises UnknownEntry, with the nearest names, if there is no such key."""
-        check_known(key, self.names(), what=self.entries.kind.scope.removesuffix("_id"))
+        check_known(key, self.entries.scopes(), what=self.entries.kind.scope.removesuffix("_id"))
 
     def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[EntryHit]:
         """This key's pinned entries, and the n others that fit the question best. Raises InvalidInput."""

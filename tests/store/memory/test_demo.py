@@ -13,7 +13,7 @@ def test_loading_the_demo_again_imports_nothing(
     counts = demo.load(memory)
     assert all(counts.values())
     assert len(memory.lore.worlds()) == 4
-    assert set(memory.documents.protocols()) == {"harbor", "millrace"}
+    assert set(memory.protocols()) == {"harbor", "millrace"}
     assert memory.transcripts.count_events() == 10
     memory.memories.edit("mem_1782907200", content="edited since")
     asked = len(bags.requests)

@@ -49,7 +49,7 @@ def test_embedding_uses_the_configured_model(memory: Memory, bags: Bags) -> None
 
 def test_protocol_is_lower_cased_and_required(memory: Memory) -> None:
     import_content(memory, "a.txt", "words", "  AAVE ")
-    assert memory.documents.protocols() == {"aave": 1}
+    assert memory.protocols() == {"aave": 1}
     assert memory.documents.search("words", protocol="Aave")[0]["metadata"]["protocol"] == "aave"
     with pytest.raises(ValueError, match="the protocol is empty"):
         import_content(memory, "a.txt", "words", " ")
