@@ -83,7 +83,7 @@ def _memory_lock(layout: Layout) -> Path:
 
 
 def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> str:
-    """Copy next to the library, never link; returns what is damaged in the catalog."""
+    """Copy next to the library, never link, which would change the backup; returns the catalog's damage."""
     progress.what, progress.done = "copying", 0
     for name, expected in listed.files.items():
         if progress.cancelled:

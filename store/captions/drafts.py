@@ -58,7 +58,7 @@ class Drafts:
         actor: str = "",
         replaces: Callable[[Mapping[str, Any]], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Store this person's draft, unless a newer one is there, which is returned. Raises NotWritten."""
+        """Store this person's draft, unless it does not replace the one before, which is then returned."""
         name = actor or self._catalog.actor.name
         with writing_errors(f"what was typed about {address}"), self._catalog.writing() as db:
             if replaces and (before := _stored(db, address, name)) and not replaces(before):

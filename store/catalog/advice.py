@@ -97,7 +97,7 @@ def decided_after(db: sqlite3.Connection, event: int) -> int:
 
 
 def unadvised(db: sqlite3.Connection, version: int, *, after: int, most: int) -> list[sqlite3.Row]:
-    """So many coins in review after this row number, of which this version said nothing of late."""
+    """So many coins in review after this row number, of which it said nothing since they changed."""
     return db.execute(
         "SELECT r.id, r.address, r.generation, r.sidecar_hash, r.image_hash FROM records r "
         "LEFT JOIN advice a ON a.address = r.address WHERE r.tier = 'pending' "

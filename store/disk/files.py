@@ -126,7 +126,7 @@ class NotAFile(OSError):
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open an ordinary file for reading. Raises NotAFile for a folder, a device or a pipe."""
+    """Open an ordinary file for reading. Raises NotAFile for a folder, and for a pipe, which may block."""
     # Without O_NONBLOCK, opening a pipe waits for its writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     if path.is_dir():

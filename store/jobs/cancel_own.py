@@ -22,7 +22,7 @@ def stop(jobs: Jobs, job: Job) -> None:
 
 
 def stop_own(jobs: Jobs, *, actor: str, last: PastDecision | None) -> Job | None:
-    """Stop the job that decides what undo (of `last`) would reverse, or decided nothing yet; None without."""
+    """Stop the job whose decision undo (of `last`) would reverse, or that decided nothing; None without."""
     for job in deciding(jobs, actor=actor):
         is_last = last is not None and job.decision == last.id
         has_decided_nothing = job.done == 0 and job.made_at > (last.created_at if last else 0.0)

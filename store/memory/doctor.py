@@ -67,7 +67,7 @@ def check(memory: OpenedMemory) -> list[MemoryFinding]:
 
 
 def salvage_damaged(root: Path) -> list[str]:
-    """Make files that cannot be read, or are gone, again while nothing has them open; says each."""
+    """Make files again that are damaged or gone, while nothing has them open; a sentence for each."""
     places = Places(root.resolve())
     broken = [path for kind in KINDS if salvage.is_damaged(path := places.former(kind.file))]
     if not broken and not salvage.is_needed(places.database):

@@ -63,7 +63,7 @@ class ReviewsOfDay(NamedTuple):
 def moves_by_day(
     reader: Reader, *, since: float, zone: tzinfo = UTC
 ) -> list[tuple[int, Tier | None, Tier | None, int]]:
-    """How many records moved each day (since 1970) from and to which tier; None: the library's outside."""
+    """How many records moved each day (since 1970) from and to which tier; None: outside."""
     rows = reader.catalog.rows(
         f"SELECT CAST(at / {_QUARTER} AS INTEGER), json_extract(before, '$.tier'), "
         "json_extract(after, '$.tier'), count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",

@@ -50,7 +50,7 @@ def words_of(question: Question) -> str:
 
 
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
-    """Coins whose address, ticker or name the line is; else whose ticker, with a word like "coin" to it."""
+    """Coins whose address, ticker or name the line is, else the ticker next to a word like "coin"."""
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # a database holds no unpaired surrogates
     names = [*filter(None, [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts)]

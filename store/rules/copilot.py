@@ -347,7 +347,7 @@ def compared(reader: Reader, rule: Rule, decided: Sequence[Decided]) -> list[tup
 
 
 def is_alarming(wrong: int, of: int, bears: float) -> bool:
-    """Whether more than one error are no chance if the share `bears` is wrong: the drift alarm."""
+    """Whether so many errors, two at least, are no chance if the share `bears` is wrong: the drift alarm."""
     if wrong < 2 or not 0 < bears < 1:
         return wrong > 1
     fewer = (

@@ -155,7 +155,7 @@ def _asked(task: str, content: bytes, *, name: str, progress: Progress | None = 
 
 
 def _answered(command: Sequence[str], stdin: IO[bytes], progress: Progress) -> tuple[int, bytes]:
-    """The command's status and output. Raises subprocess.TimeoutExpired: too long, or cancelled."""
+    """The command's status and output. Raises subprocess.TimeoutExpired, also if it is cancelled."""
     until = time.monotonic() + LIMIT
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=_PROGRAM) as process:

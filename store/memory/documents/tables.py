@@ -403,7 +403,7 @@ def _cut_at(chunks: Sequence[Chunk], edges: Sequence[float]) -> list[Chunk] | No
 
 
 def _columns(rows: Sequence[Sequence[Chunk]], width: float) -> list[tuple[float, float]]:
-    """Where each column begins and ends, by gaps through nearly all rows of more than one wide cell."""
+    """Where each column begins and ends: parted by gaps through nearly all rows, those of one cell aside."""
     apart = [row for row in rows if len(row) > 1 or row[0].right - row[0].left < width / 2]
     ends = sorted((x, step) for row in apart for one in row for x, step in ((one.left, 1), (one.right, -1)))
     columns, most, covering, begun = list[tuple[float, float]](), int(_CROSSING * len(apart)), 0, 0.0

@@ -261,7 +261,7 @@ class MemoryChange:
             raise NotPermitted("another user made a decision with this id")
 
     def is_taken(self, id: str) -> bool:
-        """Whether an entry has, had (its versions stay readable) or will have this id once accepted."""
+        """Whether an entry has this id, had it (its versions stay readable), or waits for it."""
         found = self.db.execute(
             "SELECT 1 FROM pending WHERE kind = :kind AND target = :id UNION ALL "
             "SELECT 1 FROM history WHERE kind = :kind AND id = :id LIMIT 1",

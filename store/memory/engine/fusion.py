@@ -138,7 +138,7 @@ def _compared_by_token(entries: Entries, question: str, hits: list[EntryHit], wh
 
 
 def add_token_states(entries: Entries, ids: Sequence[str]) -> None:
-    """Compute and store what late interaction needs of these entries; a full disk is no fault."""
+    """Compute and store what late interaction needs of these entries; a full disk prevents no answer."""
     database, kind, model = entries.database, entries.kind, entries.embedder
     database.check_writable()
     if not kind.has_token_states or not isinstance(model, TokenEmbedder):

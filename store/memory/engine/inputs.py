@@ -80,7 +80,7 @@ def as_json(value: Any) -> str:
 
 
 def comparable_json(stored: Any) -> str:
-    """The JSON of a value in a column of JSON, in one form for equal contents, spaced as they may be."""
+    """The JSON of a value in a column of JSON, in one form for equal contents."""
     try:
         value = json.loads(stored) if isinstance(stored, str) else stored
     except ValueError:

@@ -114,7 +114,7 @@ def entitle(session: Session, record: Record, source: Source) -> None:
 
 
 def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | None = None) -> list[Message]:
-    """A message of any known format as those with role, content, turn and ts, a tool's by itself."""
+    """A message of any known format as messages with role, content, turn and ts. Raises ValueError."""
     more = {"turn": turn, "ts": ts}
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
