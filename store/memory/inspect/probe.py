@@ -9,7 +9,6 @@ last_recall_test what the nights found so far
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -68,13 +67,10 @@ class ProbeCandidate:
 class ProbeResult:
     """The result of a probe; hits and misses each best first."""
 
-    question: str
     hits: list[ProbeCandidate]
     misses: list[ProbeCandidate]
     compared: int  # entries
     by_meaning: bool  # False: the model is away
-    model_seconds: float
-    search_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +172,7 @@ def probe(
     entries = memory.kinds[kind]
     checked_text(question, what="the question")
     checked_count(n, what="n")
-    begun = time.perf_counter()
     vector = entries.question_or_none(question)
-    embedded = time.perf_counter()
     never = {*entries.never_recalled()}
     found = best_with(entries, question, vector, n=max(_POOL * n, POOL), where=where)
     hits = {hit.row["id"]: hit for hit in found}
@@ -222,13 +216,10 @@ def probe(
         if id in rows
     ]  # fmt: skip
     return ProbeResult(
-        question=question,
         hits=[one for one in shown if not one.kept_out],
         misses=[one for one in shown if one.kept_out],
         compared=len(order),
         by_meaning=vector is not None,
-        model_seconds=embedded - begun,
-        search_seconds=time.perf_counter() - embedded,
     )
 
 

@@ -105,7 +105,6 @@ class _Unit:
     start: int
     end: int
     tokens: int
-    is_code: bool = False
 
 
 def chunk_text(text: str, content_type: ContentType, *, sizes: Sizes = SIZES) -> list[Chunk]:
@@ -177,7 +176,7 @@ def _units(text: str, content_type: ContentType, sizes: Sizes) -> Iterator[_Unit
     for start, end, is_code in spans:
         tokens = count_tokens(text[start:end])
         if tokens <= (sizes.whole if is_code else sizes.unit):
-            yield _Unit(start, end, tokens, is_code)
+            yield _Unit(start, end, tokens)
         else:
             yield from _finer(text, start, end, sizes)
 
