@@ -297,7 +297,7 @@ class Memory(OpenedMemory):
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
-        return self.documents.entries.counts()
+        return self.documents.protocols()
 
     def tags(self) -> dict[str, int]:
         """Every tag of a memory with the number of memories that have it."""

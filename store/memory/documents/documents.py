@@ -389,7 +389,7 @@ class Documents:
     ) -> list[dict[str, Any]]:
         """`search`; if the question names several protocols, each is asked and gives its best in turn."""
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
-        among = [*self.entries.counts()] if not protocols else _protocols(protocols)
+        among = [*self.protocols()] if not protocols else _protocols(protocols)
         named = [name for name in among if words_in(question, content_words(name)[:1])]
         if len(named) < 2:
             return self.search(question, n, protocol=protocols or None, section=section)
@@ -399,11 +399,15 @@ class Documents:
 
     def check_known(self, protocols: Iterable[str], section: str | None = None) -> None:
         """Raises UnknownEntry, with the nearest names, if there is no such protocol or section."""
-        known = self.entries.counts()
+        known = self.protocols()
         for name in _protocols(protocols):
             check_known(name, known, what="protocol")
         if section:
             sections_named(section, self.entries.counts("section"))
+
+    def protocols(self) -> dict[str, int]:
+        """Every protocol with its number of passages."""
+        return self.entries.counts()
 
     def sources(self) -> list[DocumentSource]:
         """Every document, by protocol and name."""
