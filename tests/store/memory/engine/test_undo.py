@@ -62,7 +62,7 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
             db.execute("UPDATE history SET decision = 7 - decision")
             db.execute("DELETE FROM meta WHERE key = 'numbered_after'")
     again = reopen()
-    [last] = map(again.decision, again.log.to_undo(current_user()))
+    [last] = map(again.log.get, again.log.to_undo(current_user()))
     assert last
     assert last.kinds == ("world_lore",)
     again.memories.store_memory("now")
