@@ -72,7 +72,8 @@ _LANGUAGES = (
     _Language("านรอกเงมย่ลวดท้สต์ะปบคไหจแพ็ชขใโผซศธษณฐภฟถญฉฝฎฏๆ๊๋ึำืิีัูุ", 1, "", "cp874"),
 )  # fmt: skip
 _SIGNS = "“”„‘’‚–—…•€°·«»©®™§´×½¡¿ºª\u00a0"
-_NEVER, _FOREIGN, _CAPITAL, _JUMP, _MIXED = log(1e-7), log(3e-5), 2.0, 4.0, 3.0
+_NEVER, _FOREIGN, _CAPITAL, _JUMP = log(1e-7), log(3e-5), 2.0, 4.0
+_MIXED, _MIXED_HAN = 7.0, 1.0  # two scripts in one word, which is usual in Chinese and Japanese alone
 # Of Chinese and Japanese signs: the encoding in whose first byte the frequent ones come first, where these
 # end, how likely one of them is, and one of the others. Chinese names are the most frequent of all.
 _HAN = {
@@ -138,7 +139,8 @@ def spoken(content: bytes, *, are_names: bool = False) -> str:
         ),
         *((_eastern(text, one), one) for one in _HAN if (text := _decoded(words, one))),
     ]
-    return max(readings, key=itemgetter(0), default=(0.0, "cp437"))[1]
+    best = max(readings, key=itemgetter(0), default=(0.0, "cp437"))[1]
+    return "cp1252" if _decoded(words, best) == _decoded(words, "cp1252") else best
 
 
 def _decoded(words: bytes, encoding: str) -> str:
@@ -157,7 +159,7 @@ def _western(text: str, language: _Language) -> float:
     return (
         sum(likely.get(sign, _NEVER) for sign in text if not sign.isascii())
         + ascii_letters * log(1 - language.share * is_latin)
-        - _odd_pairs(text, is_latin=is_latin)
+        - _odd_pairs(text, mixed=0 if is_latin else _MIXED)
         - language.rarity
     )
 
@@ -177,7 +179,7 @@ def _letters(language: _Language) -> dict[str, float]:
 def _eastern(text: str, encoding: str) -> float:
     """How likely Chinese, Japanese or Korean is to be written so, as a logarithm."""
     signs = sum(log(_east(sign, encoding)) for sign in text if not sign.isascii())
-    return signs - _odd_pairs(text, is_latin=False)
+    return signs - _odd_pairs(text, mixed=_MIXED_HAN)
 
 
 def _east(sign: str, encoding: str) -> float:
@@ -192,14 +194,14 @@ def _east(sign: str, encoding: str) -> float:
     return frequent if "\u4e00" <= sign <= "\u9fff" and 0x80 <= lead < end else rare if lead >= 0x80 else 1e-7
 
 
-def _odd_pairs(text: str, *, is_latin: bool) -> float:
+def _odd_pairs(text: str, *, mixed: float) -> float:
     """What letters next to each other cost that are hardly so: a capital in a word, two scripts in one."""
     cost = 0.0
     for one, other in pairwise(text):
         if (one + other).isascii() or not (_is_letter(one) and _is_letter(other)):
             continue
         cost += _JUMP * (one.islower() and other.isupper())
-        cost += _MIXED * (not is_latin and one.isascii() != other.isascii())
+        cost += mixed * (one.isascii() != other.isascii())
     return cost
 
 

@@ -11,8 +11,8 @@ from tests.store.importing.files import import_folder, png
 @pytest.mark.parametrize(
     ("name", "encoding"),
     [
-        *((name, "gbk") for name in ("狗狗币.png", "新建文件夹/图片.png")),
-        *((name, "cp932") for name in ("犬コイン.png", "写真フォルダ/犬.png")),
+        *((name, "gbk") for name in ("狗狗币.png", "新建文件夹/图片.png", "狗coin.png")),
+        *((name, "cp932") for name in ("犬コイン.png", "写真フォルダ/犬.png", "犬coin.png")),
         *((name, "cp437") for name in ("café crème.png", "Lösung für Äpfel.png", "Grüße.png")),
         ("青蛙幣圖片.png", "big5"),
         ("개구리 코인.png", "cp949"),
@@ -20,6 +20,7 @@ from tests.store.importing.files import import_folder, png
         ("Лягушка.png", "cp1251"),
         ("Собака", "cp1251"),
         ("币 🐸.png", "utf-8"),
+        ("śnieg.png", "cp852"),
         *(("żółw.png\nłódź.png\nmrówka.png", page) for page in ("cp852", "cp1250")),
         *(("kočka.png\nžába.png\nželva.png", page) for page in ("cp852", "cp1250")),
         *(("πεταλούδα.png", page) for page in ("cp737", "cp1253")),
@@ -50,6 +51,7 @@ def test_a_name_is_read_in_the_code_page_that_people_write_it_in(name: str, enco
         ("лягушка", "koi8-r", "KOI8-R"),
         ("une grenouille à la plage, un cœur", "cp1252", "Windows-1252"),
         ("żaba na liściu", "cp1250", "Windows-1250"),
+        ("Bär, grün, Käse, Schlagwörter", "cp1252", "Windows-1252"),
         ("yeşil kurbağa", "cp1254", "Windows-1254"),
         ("βάτραχος", "cp1253", "Windows-1253"),
         ("a frog, é", "utf-16", "UTF-16"),
