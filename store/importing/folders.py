@@ -352,7 +352,9 @@ class _Reading:
                 except BadSource as error:
                     yield without_picture(item, str(error), sidecar, self._elsewhere(row, reference))
                     continue
-                yield self._coin(item, _called(sidecar, _name_from(found)), found)
+                fields, remarks = ({}, list[str]()) if HOLDS in row else self._beside(found)
+                sidecar = _called({**sidecar_of(fields), **sidecar}, _name_from(found))
+                yield replace(self._coin(item, sidecar, found), remarks=tuple(remarks))
             except trees.TooMuch:
                 raise
             except (BadSource, InvalidRecord) as error:

@@ -334,6 +334,8 @@ TWO = {"a.png": png(), "b.png": png("red")}
         pytest.param({"captions/a.txt": b"A frog sits."}, {"a": ("A frog sits.", [])}, id="texts apart"),
         pytest.param({"c.in.png": png("red"), "c.txt": b"A frog sits."},
                      {"a": ("", []), "c.in": ("A frog sits.", [])}, id="key of WebDataset"),
+        pytest.param({"t.csv": b"file_name,text\na.png,a frog\nb.png,\n", "a.txt": b"A toad.", "b.txt": b"A toad.",
+                     **TWO}, {"a": ("a frog", []), "b": ("A toad.", [])}, id="texts of rows without one"),
         pytest.param({"a.txt": b"0 0.5 0.5 0.1 0.1\n1 0.1 .2 1 0\n"}, {"a": ("", [])}, id="boxes of YOLO"),
         pytest.param({"t.csv": b"filename,class,xmin,ymin\na.png,frog,1,2\na.png,hat,1,2\n"},
                      {"a": ("", ["frog", "hat"])}, id="boxes in rows"),
