@@ -236,7 +236,7 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
             lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
             rows = [_flat(one) for one in next(lists, []) if isinstance(one, dict)]
             is_named = isinstance(whole.get("memories"), list)  # as nothing else is called
-            if rows and (is_named or all(_TELLING & row.keys() for row in rows)):
+            if rows and (is_named or any(_TELLING & row.keys() for row in rows)):  # others may lack it
                 yield from _rows(rows)
                 for one in whole.get("relations") or ():
                     yield from _facts(one)
@@ -286,7 +286,7 @@ def _listed(values: list[Any]) -> Iterator[Given]:
 
 def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
     """Memories by the names of their fields."""
-    for number, row in enumerate(rows, start=1):
+    for row in rows:
         by = {what: next((one for one in names if one in row), "") for what, names in _FIELDS.items()}
         if not by["text"] or (by["deleted"] and row[by["deleted"]]):
             continue
@@ -296,7 +296,8 @@ def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
         }
         metadata = {**_object(row.get(by["more"])), **metadata}
         metadata |= {what: row[by[what]] for what in ("timestamp", "tags") if by[what]}
-        yield str(row[by["id"]] if by["id"] else number), str(row[by["text"]] or ""), metadata
+        text = str(row[by["text"]] or "")
+        yield str(row.get(by["id"]) or f"memory-{sha256(text.encode()).hexdigest()[:16]}"), text, metadata
 
 
 def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -412,6 +413,7 @@ def _notes(root: Path, files: list[Path]) -> Iterator[Entry | Refusal]:
             given = {"tags": [*note.tags], "created_at": note.created, **note.more, exporting.NOTE: place}
             saved = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
             entry = memory_entry(id, note.text, given, saved)
+            entry.unread = tuple(f"{place}: {one}" for one in note.unread)
         except (OSError, ValueError, BadSource) as error:
             yield Refusal(place, str(error))
         else:

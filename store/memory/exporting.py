@@ -69,6 +69,7 @@ def _own(row: sqlite3.Row) -> dict[str, Any]:
     return {name: row[name] for name in row.keys() if name not in ("rowid_", "number", "asked")}  # noqa: SIM118
 
 
+_GIVEN = "front_matter_given"  # where front matter is kept that cannot be read
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _NO_NAME = re.compile(r"[^\w -]+")
 _TAGS, _TIMES = ("tags", "tag", "keywords"), ("created", "date", "created_at", "timestamp")
@@ -86,6 +87,7 @@ class Note:
     created: Any
     hash: str
     more: Mapping[str, Any]  # further fields of its front matter
+    unread: tuple[str, ...] = ()  # why its front matter cannot be read, and is kept as a text
 
 
 def hash_of(text: str, tags: Any) -> str:
@@ -94,17 +96,23 @@ def hash_of(text: str, tags: Any) -> str:
 
 
 def read_note(content: str, *, name: str) -> Note:
-    """The note in this file; one without a heading begins with its name. Raises ValueError for bad YAML."""
+    """The note in this file; one without a heading begins with its name.
+
+    Raises ValueError for bad YAML of a memory that was exported: it does not say which one it is.
+    """
     import yaml
 
-    fields, body = dict[str, Any](), content.replace("\r\n", "\n")
+    fields, body, unread = dict[str, Any](), content.replace("\r\n", "\n"), tuple[str, ...]()
     if front := _FRONT.match(body):
         try:
             if any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(front[1], yaml.SafeLoader)):
                 raise ValueError("it has aliases")  # aliases of aliases would fill the memory
             given = yaml.safe_load(front[1])
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise ValueError(f"its front matter cannot be read: {' '.join(str(error).split())}") from error
+            unread = ("its front matter is no YAML that can be read",)
+            if HASH in front[1]:
+                raise ValueError(f"{unread[0]}: {' '.join(str(error).split())}") from error
+            given = {_GIVEN: front[1]}
         fields = {
             str(key): _plain(value) for key, value in (given if isinstance(given, dict) else {}).items()
         }
@@ -122,6 +130,7 @@ def read_note(content: str, *, name: str) -> Note:
         created=next((fields[one] for one in _TIMES if fields.get(one)), None),
         hash=str(fields.get(HASH) or ""),
         more={key: value for key, value in fields.items() if key not in known and value is not None},
+        unread=unread,
     )
 
 

@@ -373,7 +373,8 @@ def _part(value: Any, role: str, source: Source) -> Iterator[Any]:
     """The records of messages at one place of a conversation."""
     if not value:
         return
-    if isinstance(value, str) or role == "system":
+    has_roles = isinstance(value, list) and any(isinstance(one, Mapping) and "role" in one for one in value)
+    if isinstance(value, str) or (role == "system" and not has_roles):
         yield {source.role[0]: role, "content": value}
     elif isinstance(value, Mapping) and source.branches:
         yield from value.values()

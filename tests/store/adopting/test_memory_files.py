@@ -146,6 +146,8 @@ def test_lines_of_a_graph_that_are_broken_or_of_another_type_cost_themselves_alo
             {"Alice: Draws frogs", "Alice: Sings", "Alice created RIBBIT"},
         ),
         ({"results": [{"id": "1", "memory": "Likes frogs", "hash": "h", "user_id": "ada"}]}, {"Likes frogs"}),
+        ({"results": [{"id": None, "memory": "Likes frogs", "user_id": "ada"}, {"memory": "Sings", "id": None},
+                      {"id": "2", "memory": None}]}, {"Likes frogs", "Sings"}),
         ({"memories": [{"content": "Likes reeds", "content_hash": "h", "tags": ["pond"]}]}, {"Likes reeds"}),
         ({"agents": [], "blocks": [{"label": "human", "value": "Likes frogs"}, {"label": "x", "value": " "}]},
          {"Likes frogs"}),

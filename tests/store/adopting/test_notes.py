@@ -43,10 +43,12 @@ def texts(memory: Memory) -> dict[str, str]:
 
 def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Path) -> None:
     (survey,) = recognise(vault)
-    assert (survey.system, survey.found[0].count) == ("notes", 2)
+    assert (survey.system, survey.found[0].count) == ("notes", 3)
     report = adopted(memory, vault)
-    assert (len(report.taken), sorted(one.item for one in report.refused)) == (2, ["Broken.md", "Empty.md"])
-    frog, heron = sorted(memory.kinds["memories"].find(), key=lambda row: row["content"])
+    assert (len(report.taken), [one.item for one in report.refused]) == (3, ["Empty.md"])
+    assert "Broken.md: its front matter is no YAML that can be read" in report.notes[0]
+    frog, broken, heron = sorted(memory.kinds["memories"].find(), key=lambda row: row["content"])
+    assert (broken["content"], broken["tags"]) == ("# Broken\n\nLost?", "[]")
     assert (heron["content"], json.loads(heron["tags"])) == (
         "# Heron\n\nStands in the reeds.",
         ["bird", "pond"],
@@ -54,14 +56,14 @@ def test_each_note_is_a_memory_with_its_tags_and_time(memory: Memory, vault: Pat
     assert heron["timestamp"].startswith("2026-05-01")
     assert frog["content"] == "# A frog\n\nSings at night."
     again = adopted(memory, vault)
-    assert (again.taken, len(again.present), len(again.refused)) == ([], 2, 2)
+    assert (again.taken, len(again.present), len(again.refused)) == ([], 3, 1)
 
 
 def test_secrets_in_notes_are_masked_and_a_second_adoption_changes_nothing(
     memory: Memory, vault: Path
 ) -> None:
     (vault / "Keys.md").write_text(f"# Keys\n\nAKIA{'B2C3' * 4}")
-    assert adopted(memory, vault).notes == ["1 secret is masked (1 AWS key)"]
+    assert "1 secret is masked (1 AWS key)" in adopted(memory, vault).notes
     [(id, text)] = [(id, text) for id, text in texts(memory).items() if "Keys" in text]
     assert text == "# Keys\n\n[masked AWS key]"
     again = adopted(memory, vault)
@@ -102,7 +104,7 @@ def test_memories_leave_as_notes_and_come_back(memory: Memory, vault: Path, tmp_
     memory.export(out, kinds=["memories"], form="notes")
     assert (out / "pond" / "Heron.md").read_text().startswith("---\nid: note-")
     assert "mood: calm" in (out / "pond" / "Heron.md").read_text()
-    assert (len(adopted(memory, out).present), texts(memory)) == (3, before)
+    assert (len(adopted(memory, out).present), texts(memory)) == (4, before)
     (note,) = out.glob("Reeds*.md")
     note.write_text(note.read_text().replace("fast", "slowly"))
     assert adopted(memory, out).taken == [own]

@@ -385,8 +385,10 @@ CASES = {
         {"resp_1": [("system", "Be brief."), PAIR[0], ("assistant", None), PAIR[1]]}, times=(AT1,) * 4,
     ),
     "a request of OpenAI's Responses": Case(
-        "request.json", {"model": "m", "input": [item("user", "Who lives here?"), CALL, OUTPUT]},
-        {"request": [PAIR[0], *CALLED]},
+        "request.json",
+        {"model": "m", "instructions": [item("developer", "Be brief.")],
+         "input": [item("user", "Who lives here?"), CALL, OUTPUT]},
+        {"request": [("system", "Be brief."), PAIR[0], *CALLED]},
     ),
     "requests with responses": Case(
         "log.jsonl", [{"request": REQUEST, "response": RESPONSE}],
