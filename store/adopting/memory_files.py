@@ -9,6 +9,7 @@ Letta                 https://github.com/letta-ai/agent-file: the blocks of an a
                       labels, and the passages of its archive
 LangGraph             items of a store: https://docs.langchain.com/oss/python/langgraph/persistence
 Zep                   https://help.getzep.com: facts, and the edges of its graph
+Google Keep           a file for each note, as Google Takeout gives them
 
 Markdown notes        folders such as Obsidian's: each is a memory, and an editor's change comes back
 
@@ -230,6 +231,9 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
             yield from _letta(blocks, agents, whole)
         case {"core_memory": [*blocks], "messages": [*_]}:
             yield from _letta(blocks, [], whole)
+        case {"isTrashed": bool(is_trashed), "isPinned": bool()}:
+            if not is_trashed:
+                yield from _keep(whole)
         case {"result": {"points": [*_]} as inner}:
             yield from _export(inner)
         case _:
@@ -264,6 +268,20 @@ def _letta(blocks: Iterable[Any], agents: list[Any], whole: Mapping[str, Any]) -
                 }
                 id = f"letta-{sha256(f'{label} {text}'.encode()).hexdigest()[:16]}"
                 yield id, text.strip(), {"tags": [label], **{key: one for key, one in about.items() if one}}
+
+
+def _keep(note: Mapping[str, Any]) -> Iterator[Given]:
+    """A note of Google Keep: its text, or the lines of its list, below its title."""
+    boxes = [one for one in note.get("listContent") or () if isinstance(one, dict)]
+    lines = [f"- [{'x' if one.get('isChecked') else ' '}] {one.get('text', '')}" for one in boxes]
+    text = "\n".join([str(note.get("textContent") or ""), *lines]).strip()
+    if title := str(note.get("title") or "").strip():
+        text = f"# {title}\n\n{text}".strip()
+    labels = [one.get("name") for one in note.get("labels") or () if isinstance(one, dict)]
+    when = note.get("createdTimestampUsec") or note.get("userEditedTimestampUsec")
+    if text:
+        about = {"tags": labels, **({"timestamp": when} if when else {})}
+        yield f"keep-{sha256(f'{when} {text}'.encode()).hexdigest()[:16]}", text, about
 
 
 def _listed(values: list[Any]) -> Iterator[Given]:

@@ -480,12 +480,31 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
 
 
 def _listed(whole: Record, depth: int = _DEEPEST) -> list[Any] | None:
-    """The conversations, or messages, of a known program that an object has under some name."""
-    for inner in whole.values():
-        if isinstance(inner, list) and recognised(one for one in inner[:_SAMPLE] if isinstance(one, dict)):
-            return inner
-    deeper = (_listed(inner, depth - 1) for inner in whole.values() if isinstance(inner, dict) and depth)
-    return next(filter(None, deeper), None)
+    """The conversations, or messages, of a known program that an object has under some name, or several."""
+    found = dict[str, list[Any]]()
+    for name, inner in whole.items():
+        if isinstance(inner, list):
+            found[name] = inner if _source_of(inner) else []
+        elif isinstance(inner, dict) and depth:
+            found[name] = _listed(inner, depth - 1) or []
+            if (source := recognised([inner])) and source.parts:  # with what it says besides its messages
+                found[name] = [{"id": name, **inner}]
+    lists = {name: given for name, given in found.items() if given}
+    if len(lists) == 1:
+        [(name, given)] = lists.items()
+        inner = whole[name]
+        return given if isinstance(inner, list) else _listed(inner, depth - 1) or given
+    return [one for name, given in lists.items() for one in _conversations_of(name, given)] or None
+
+
+def _conversations_of(name: str, given: list[Any]) -> list[Any]:
+    """What an object has under one of several names: conversations, else messages of one."""
+    source = _source_of(given)
+    return given if source and source.parts else [{"id": name, "messages": given}]
+
+
+def _source_of(given: list[Any]) -> Source | None:
+    return recognised(one for one in given[:_SAMPLE] if isinstance(one, dict))
 
 
 def _elements(path: Path, session: Session) -> Iterator[Any]:

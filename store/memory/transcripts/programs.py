@@ -292,6 +292,15 @@ def letta(message: Record) -> Iterator[Record]:
         yield {**message, "role": role, "content": blocks, "tool_calls": calls}
 
 
+def settle_webui(records: Iterable[Record]) -> Iterator[Record]:
+    """The turns of text-generation-webui, each what was asked, if anything, and the answer."""
+    for record in records:
+        for turn in record.get("internal", record.get("data")) or ():
+            for role, text in zip(("user", "assistant"), turn, strict=False):
+                if isinstance(text, str) and text not in ("", "<|BEGIN-VISIBLE-CHAT|>"):
+                    yield {"role": role, "content": text}
+
+
 def letta_code(line: Record) -> Iterator[Record]:
     """A line of Letta Code; its thoughts are texts of a kind of their own."""
     text, is_thought = line.get("text"), line["kind"] == "reasoning"

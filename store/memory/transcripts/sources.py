@@ -95,7 +95,7 @@ _WITHOUT = frozenset({
 })  # fmt: skip
 # Names of fields that programs without an entry of their own use.
 _WHO = ("role", "sender", "speaker", "author.role", "author.name", "author", "from", "source")
-_SAID = ("content", "text", "message", "value", "body")
+_SAID = ("content", "text", "message", "value", "body", "contentParts")
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
 
 _OPEN_HANDS = Source(
@@ -445,6 +445,9 @@ SOURCES = (
         kinds={"user": "user", **dict.fromkeys(("assistant", "reasoning", "tool_call"), "assistant")},
         calls=Calls("", given=("argsText",), said=("resultText",), sign="kind=tool_call"),
         written=("captured_at",), expand=programs.letta_code,
+    ),
+    Source(
+        "text-generation-webui", ("internal visible", "data data_visible"), settle=programs.settle_webui,
     ),
     Source("prompts with their answers", ("workspace prompt response",), expand=programs.prompted),
     MESSAGES,

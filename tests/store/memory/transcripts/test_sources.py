@@ -565,6 +565,20 @@ CASES = {
         ]},
         {"1.conversation": PAIR}, times=(AT1, AT1),
     ),
+    "conversations by their ids": Case(
+        "chats.json",
+        {"list": [{"id": "x", "name": "Pond"}], "session:x": {"id": "x", "name": "Pond", "messages": [
+            {"role": "user", "contentParts": [{"type": "text", "text": "Who lives here?"}]},
+            {"role": "assistant", "contentParts": [{"type": "text", "text": "A heron."}]}]},
+         "y": [{"role": "user", "content": "Who lives here?"}]},
+        {"x": PAIR, "y": PAIR[:1]},
+    ),
+    "text-generation-webui": Case(
+        "Otto.json",
+        {"internal": [["<|BEGIN-VISIBLE-CHAT|>", "Hello."], ["Who lives here?", "A heron."]],
+         "visible": [["", "Hello."], ["Who lives here?", "A heron."]]},
+        {"Otto": [("assistant", "Hello."), *PAIR]},
+    ),
     "Letta Code": Case(
         "log.jsonl",
         [{"kind": "user", "text": "Who lives here?", "captured_at": T1},
