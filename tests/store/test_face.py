@@ -68,6 +68,7 @@ def test_the_examples_in_docs_python_md_run(
     with store.open_reader(tmp_path / "res") as reader:
         assert reader.counts()["library"] == 1
         assert [decision.verb for decision in reader.decisions()][-1] == "import"
+    store.close_all()  # as at the end of the program: the last example leaves a memory open
     printed = capsys.readouterr().out
     assert "The team prefers short tickers" in printed
     assert "2 added; []" in printed
