@@ -95,10 +95,7 @@ class Library(FollowedByChroma, Reader):
         actor: str = "",
         decision: str | None = None,
     ) -> Outcome:
-        """Move records from approved to the library, every facet embedded.
-
-        Records without a caption are refused.
-        """
+        """Move records that have a caption from approved to the library, every facet embedded."""
         return self._transitions.move("promote", addresses, actor=actor, progress=progress, decision=decision)
 
     def degrade(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
@@ -234,10 +231,7 @@ class Library(FollowedByChroma, Reader):
     def correct_text(
         self, addresses: Iterable[str], text: str | None, *, actor: str = "", decision: str | None = None
     ) -> Outcome:
-        """Correct the text in these records' pictures, "" for none, in place of what a program read.
-
-        With None, what a program read counts again.
-        """
+        """Correct the text in these pictures, "" for none; with None what a program read counts again."""
         return self._transitions.rewrite(
             "correct text", addresses, edits.with_picture_text(text), actor=actor, decision=decision
         )
@@ -254,10 +248,7 @@ class Library(FollowedByChroma, Reader):
     def flag(
         self, addresses: Iterable[str], unfit: bool | None, *, actor: str = "", decision: str | None = None
     ) -> Outcome:
-        """Say whether these coins are unfit for the screen, for safe mode.
-
-        With None, what is recognised in the picture and the word list decide again.
-        """
+        """Say whether these coins are unfit for the screen; with None picture and words decide again."""
         return self._transitions.rewrite(
             "flag", addresses, edits.with_flag(unfit), actor=actor, decision=decision, in_trash=True
         )
@@ -316,20 +307,14 @@ class Library(FollowedByChroma, Reader):
     def edit_taxonomy(
         self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, actor: str = ""
     ) -> None:
-        """Replace the known tags and their categories, once for each decision; undo restores the file.
-
-        The records are updated by `edit_tags` (`tasks/tags.py`).
-        """
+        """Replace the known tags and categories, once for each decision; `edit_tags` updates records."""
         decided = self.catalog.decide(verb, actor=actor, id=decision)
         taxonomy_file.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
 
     # -- undo ----------------------------------------------------------------------------------------------
 
     def undo(self, n: int = 1, *, actor: str = "") -> Outcome:
-        """Undo the person's own last n decisions. Raises NothingToUndo if there is none.
-
-        A background job that carries out the last one is stopped first.
-        """
+        """Undo one's own last n decisions, after stopping a job of the last one. Raises NothingToUndo."""
         self.catalog.check_writable()
         person = actor or self.actor_name
         last = self.to_undo(actor=person)
@@ -381,10 +366,7 @@ class Library(FollowedByChroma, Reader):
         self._changed()
 
     def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
-        """Delete every vector of a model that is not in use; returns how many, None if there were none.
-
-        Cannot be undone; the history says who did it and when. Raises InvalidRecord for the model in use.
-        """
+        """Delete for good every vector of a model not in use; how many. Raises InvalidRecord."""
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:
             raise InvalidRecord(f"{model} is the model of this library; choose another one first: model NAME")

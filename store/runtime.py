@@ -92,10 +92,7 @@ class LibraryRuntime(Library):
     def open_for_reading(
         root: Path, *, embedder: Embedder | None = None, progress: Progress | None = None
     ) -> Library:
-        """Open the library for reading; its catalog is brought up to date first if no process is writing.
-
-        Its verbs exist, and raise ReadOnly.
-        """
+        """Open the library, brought up to date if no process writes; its verbs raise ReadOnly."""
         layout = Layout(Path(root).resolve())
         with opening_errors(layout.catalog):
             if is_replica(layout.catalog):
@@ -365,10 +362,7 @@ class LibraryRuntime(Library):
         self._changed()
 
     def _embed_edited_records(self) -> None:
-        """Embed library records whose sidecars were edited outside.
-
-        Large numbers are left to `doctor --repair`.
-        """
+        """Embed library records edited outside; large numbers are left to `doctor --repair`."""
         with self.catalog.reading() as db:
             missing = rows.without_vectors(db)
         if 0 < missing <= transitions.OPERATION:

@@ -77,10 +77,7 @@ class Catalog(SqliteFile):
 
     @contextmanager
     def scratch(self) -> Iterator[sqlite3.Connection]:
-        """Lend an empty database in memory, next to which this one can be read, until the block ends.
-
-        Names mean its own tables before this one's. Raises LoginEnded for an ended login.
-        """
+        """Lend an empty database in memory, next to which this one can be read, until the block ends."""
         self.actor.check_login()
         with closing(sqlite3.connect(":memory:", isolation_level=None, uri=True)) as db:
             db.row_factory, db.text_factory = sqlite3.Row, readable
@@ -105,10 +102,7 @@ class Catalog(SqliteFile):
         sources: Mapping[Facet, CaptionSource] | None = None,
         id: str | None = None,
     ) -> DecisionIntent:
-        """Start a decision of this actor, with this id if one is given, or a further part of it.
-
-        Raises LoginEnded or ReadOnly if the actor may not decide, NotPermitted if the id is of another's.
-        """
+        """Start a decision of this actor, or a further part of the one with this id. Raises NotPermitted."""
         self.check_writable()
         person = actor or self.actor.name
         if id is not None:
@@ -152,10 +146,7 @@ class Catalog(SqliteFile):
             copy.close()
 
     def keep_snapshot(self, reason: snapshots.Why, *, progress: Progress | None = None) -> None:
-        """Copy the catalog next to it (`store/catalog/snapshots.py`); a daily copy only if it is due.
-
-        Only reads, so writers do not wait for it.
-        """
+        """Copy the catalog next to it, daily only if that is due; it only reads, so writers do not wait."""
         self.check_writable()
         snapshots.keep(self, reason, progress=progress)
 

@@ -454,10 +454,7 @@ class Undo:
         progress: Progress | None = None,
         id: str | None = None,
     ) -> Outcome:
-        """Undo these decisions of any person one by one; an undo among them is redone.
-
-        One that was undone and redone is undone again. `id` is that of the first reversal.
-        """
+        """Undo any person's decisions one by one (an undo is redone); `id` is that of the first reversal."""
         self._log.file.check_writable()
         outcome, by = Outcome(), actor or self._log.file.actor.name
         for chosen in decisions:

@@ -51,10 +51,7 @@ def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str
 
 
 def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]:
-    """The pictures that `reader` has not read, each with the address of a record; newest records first.
-
-    Only of records that changed since this generation, which an index lists.
-    """
+    """The pictures of changed records that `reader` has not read, each with an address; newest first."""
     rows = db.execute(
         "SELECT image_hash, address FROM records r WHERE generation > ? AND NOT EXISTS (SELECT 1 FROM "
         "picture_texts t WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY +r.id DESC",
@@ -64,10 +61,7 @@ def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]
 
 
 def without_faults(db: sqlite3.Connection, *, since: int) -> dict[str, tuple[str, int | None]]:
-    """The pictures that nobody looked at for faults, as `unread` gives them.
-
-    With the pixels of the original's longer side, None if they are not known.
-    """
+    """The pictures not looked at for faults, as `unread`; with the original's longer side, if known."""
     rows = db.execute(
         "SELECT r.image_hash, r.address, max(s.text ->> '$.original_picture.width', "
         "s.text ->> '$.original_picture.height') FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash "

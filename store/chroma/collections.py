@@ -204,10 +204,7 @@ NO_FILES = sha256(b"").hexdigest()  # the stamp of a folder without any
 
 
 def stamp(folder: Path) -> str:
-    """Name, size and time of Chroma's own files as one hash, to notice later changes.
-
-    The folder's path is not included: a library may be moved, or copied with its times.
-    """
+    """Names, sizes and times of Chroma's own files, wherever the folder is, as one hash to notice changes."""
     known = ((path.relative_to(folder).as_posix(), path.stat()) for path in own_files(folder))
     text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
     return sha256(text.encode()).hexdigest()

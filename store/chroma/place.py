@@ -60,10 +60,7 @@ def ownership(folder: Path, *, owners: Mapping[str, str]) -> Ownership:
 
 
 class ChromaPlace:
-    """A place for collections: by default one that needs no care, as a server of which we see only ours.
-
-    None of its methods but `lacks` asks a server.
-    """
+    """A place for collections that needs no care, as a server where we see ours; only `lacks` asks it."""
 
     name = ""  # tells servers apart; "" is the folder next to the database
 
@@ -117,10 +114,7 @@ class ChromaFolder(ChromaPlace):
         note: Callable[[Aside], None],
         disk: Disk,
     ) -> None:
-        """`into` is where others' files are moved; `note` records that in the history.
-
-        The rest as `ownership`.
-        """
+        """`into` is where others' files are moved, which `note` records; the rest as `ownership`."""
         self.path = folder
         self._into = into
         self._owners = owners

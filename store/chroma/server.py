@@ -210,10 +210,7 @@ class ServerCollections(Collections):
     def __init__(
         self, server: ChromaServer, metadata: Metadata, *, tries: int = _TRIES, timeout: float = _ANSWER
     ) -> None:
-        """`metadata` as for `Collections`; each must carry the mark of its owner.
-
-        A busy server is asked `tries` times; `timeout` is how many seconds it may take for an answer.
-        """
+        """A busy server is asked `tries` times; `timeout` is how many seconds an answer may take."""
         super().__init__(metadata)
         self._server = server
         self._page = server.batch

@@ -72,10 +72,7 @@ def exchange(parts: Exchange, *, disk: Disk) -> None:
 
 
 def finish_exchanges(root: Path) -> None:
-    """Finish every exchange in this root that was interrupted, and remove parts that were never complete.
-
-    Raises LibraryInUse while another process exchanges them.
-    """
+    """Finish this root's interrupted exchanges, remove unfinished parts. Raises LibraryInUse."""
     for staged in root.glob(f"{STAGED}*"):
         is_waited_for = is_decided(staged)
         if not (is_waited_for or (staged / _LOCK).exists()):  # another program's

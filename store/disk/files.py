@@ -46,10 +46,7 @@ class Disk:
         self.write_all({path: content})
 
     def write_all(self, files: Mapping[Path, bytes]) -> None:
-        """Write new files; the content of each is on disk when this returns.
-
-        They are synced together: the disk's log then takes many of them with one write.
-        """
+        """Write new files, which are on disk when this returns; synced together, for one write of its log."""
         rest = iter(files.items())
         while group := list(islice(rest, _OPEN_TOGETHER)):
             with ExitStack() as opened:

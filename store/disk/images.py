@@ -60,10 +60,7 @@ def with_original(picture: bytes | Path) -> tuple[bytes, Original | None]:
 
 
 def stored_hashes(picture: bytes | Path) -> list[str]:
-    """The hashes under which a library may have this picture: as stored now, and before 1.7.
-
-    Raises BadPicture like `decode`.
-    """
+    """The hashes of this picture in a library: as stored now, and before 1.7. Raises BadPicture."""
     content = _content(picture)
     return list(dict.fromkeys(content_hash(_normalised(content, fit)[0]) for fit in (_fitted, _by_pillow)))
 

@@ -70,10 +70,7 @@ def files_of(layout: Layout, address: str) -> dict[Tier, CoinFiles]:
 
 
 def blocked(layout: Layout) -> dict[Tier, tuple[Path, bool]]:
-    """The tiers whose files cannot be listed, each with the path to blame and whether something exists there.
-
-    A tier is blocked if one of its folders is missing or is not a folder.
-    """
+    """The tiers of which a folder is missing or none, each with it and whether something is there."""
     found: dict[Tier, tuple[Path, bool]] = {}
     for tier in TIERS:
         for folder in (layout.sidecar_folder(tier), layout.image_folder(tier)):

@@ -58,10 +58,7 @@ class UnknownCommit(sqlite3.OperationalError):
 
 
 def not_written(error: Exception, cause: str, *, what: str = "") -> NotWritten:
-    """The error that says whether something was changed, where it is known, and why not.
-
-    `what` is the subject of the sentence.
-    """
+    """The error that says of `what` whether something was changed, where that is known, and why not."""
     if isinstance(error, UnknownCommit):
         return MaybeWritten(
             f"nobody knows whether {what or 'this'} was kept: the disk failed at the last moment ({cause}); "

@@ -219,10 +219,7 @@ def _compared(one: Pixels, other: Pixels, found: Pixels) -> tuple[Pixels, NDArra
 
 
 def _share(alike: Pixels, counts: NDArray[np.bool_], *, part: float = 2.0) -> float:
-    """The share of the places that count at which both correlate.
-
-    Of those in a circle of this radius (half the side is 1), if there are some.
-    """
+    """The share of counting places, in a circle of this radius (half the side is 1), where both correlate."""
     inner = counts & (np.hypot(*_grid(len(alike))) < part).reshape(alike.shape)
     counts = inner if inner.sum() > _SOME else counts
     return float((alike[counts] > _AGREES).mean()) if counts.any() else 0.0

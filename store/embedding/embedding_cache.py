@@ -279,10 +279,7 @@ def is_outdated(catalog: Catalog, embedder: Embedder) -> bool:
 def incomplete(
     catalog: Catalog, layout: Layout, embedder: Embedder, *, between: tuple[int, int] | None = None
 ) -> list[str]:
-    """Library records that lack a vector, or have a surplus or outdated one.
-
-    `between`: the first and the last number of those that are looked at; None for all.
-    """
+    """Library records, of the numbers `between`, that lack a vector, or have a surplus or outdated one."""
     numbers = between or _ALL
     with catalog.reading() as db:
         found = {

@@ -75,10 +75,7 @@ def offered(name: str) -> OfferedModel | None:
 
 
 def download(name: str, progress: Progress) -> bool:
-    """Download the weights of an open_clip model; False, keeping what has come, if `progress` is cancelled.
-
-    Raises ModelUnavailable, BadSource and NotWritten as `find` and `fetch` do.
-    """
+    """Download an open_clip model's weights; False, keeping what came, if cancelled. Raises as `fetch`."""
     with Hub() as hub:
         return fetch(hub, find(hub, name), progress)
 

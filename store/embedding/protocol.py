@@ -71,10 +71,7 @@ class Embedder(Protocol):
 
     @property
     def cross_modal_scale(self) -> "float | Vector":
-        """What a text, or each of its numbers, is multiplied with to be compared with pictures.
-
-        Its dot product with a picture is their cosine then.
-        """
+        """What a text's numbers times this have with a picture as dot product is their cosine."""
 
     @property
     def status(self) -> str:

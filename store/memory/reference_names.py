@@ -120,10 +120,7 @@ class RagManager:
         return self._memory.session_memory.query_memory(session_id, query, n_results, max_chars)
 
     def delete_session_memory(self, session_id: str) -> None:
-        """Delete a session's memory for good, from every file; nothing happens if there is none.
-
-        Raises NotWritten if it could not be deleted, so that nobody believes that data is gone that is not.
-        """
+        """Delete a session's memory for good, if there is any. Raises NotWritten if that fails."""
         try:
             self._memory.session_memory.delete_session_memory(session_id)
         except UnknownEntry as error:

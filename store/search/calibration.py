@@ -123,10 +123,7 @@ class Calibrations:
         return _read(row) if row else None
 
     def scale(self, query: Query, figures: Calibration | None = None) -> Scale:
-        """The scale of a query's cosines: by these figures, else by the latest ones.
-
-        Raises InvalidRecord for a calibrated query if the library is not calibrated.
-        """
+        """The scale of a query's cosines: by these figures, or the latest. Raises InvalidRecord without."""
         if not query.calibrated:
             return RAW
         figures = figures or self.in_force()
@@ -138,10 +135,7 @@ class Calibrations:
         return figures.scale(query.parts)
 
     def measure(self, *, actor: str = "") -> Calibration:
-        """Measure this library with its model; the new version is used from now on.
-
-        Older versions stay for reference. Raises InvalidRecord if the library is too small.
-        """
+        """Measure this library with its model, for use from now on. Raises InvalidRecord if too small."""
         self._catalog.check_writable()
         snapshot, embedder = self._snapshot(), self._model.embedder
         if len(snapshot) < LEAST_RECORDS:

@@ -64,10 +64,7 @@ def parts_of(line: str) -> tuple[Part, ...]:
 
 
 def checked_line(line: str) -> str:
-    """The line as it is stored, without filters, because the relevant coins do not depend on them.
-
-    Raises InvalidRecord if it is too long, asks nothing, or needs an uploaded picture.
-    """
+    """The line as it is stored, without filters. Raises InvalidRecord if it cannot be asked again."""
     if len(line) > _LONGEST:
         raise InvalidRecord(f"a question has at most {_LONGEST:,} characters")
     parts_of(line)

@@ -247,17 +247,11 @@ class ResidentVectors:
         snapshot.read(progress=self.reading)
 
     def search(self) -> Search:
-        """A search over every library record as it is now.
-
-        Raises ModelUnavailable if the library's model cannot be used, NotInMemory if a server is searched.
-        """
+        """A search over every library record as it is now. Raises ModelUnavailable or NotInMemory."""
         return self._refreshed().search
 
     def snapshot(self) -> VectorSnapshot:
-        """The vectors of every library record as they are now.
-
-        Raises ModelUnavailable if the library's model cannot be used, NotInMemory if a server is searched.
-        """
+        """The vectors of every library record as they are now. Raises ModelUnavailable or NotInMemory."""
         return self._refreshed().matrices.snapshot()
 
     def missing(self) -> int | None:

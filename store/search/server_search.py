@@ -538,10 +538,7 @@ class SearchOnServer:
         self._facts.facts()
 
     def search(self) -> ServerSearch:
-        """A search over every library record as it is now.
-
-        Raises ModelUnavailable if the model cannot be used, ServerUnavailable if no server is named.
-        """
+        """A search over every library record now. Raises ModelUnavailable or ServerUnavailable."""
         facts, embedder = self._facts.facts(), self._model.embedder
         with self._lock:
             if self._connected is None or self._connected[0] is not embedder:

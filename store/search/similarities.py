@@ -39,10 +39,7 @@ class QueryDirections:
         self._embedded: LruCache[PartKey, Vector] = LruCache(KEPT_EMBEDDINGS)
 
     def of(self, query: Query, *, own: StoredVectors) -> Directions:
-        """(d,) for each facet that the parts speak about; `own` gives the stored vectors of a record.
-
-        Raises UnknownRecord, as `own` does, for an example that the library does not have.
-        """
+        """(d,) for each facet that the parts speak about; `own` gives a record's. Raises UnknownRecord."""
         parts = [part for part in query.parts if part.weight]
         embedded = self._embed(parts)
         spoken = [(part.weight, self._spoken(part, own, embedded)) for part in parts]

@@ -79,10 +79,7 @@ class GroupCommit:
         self._queue: deque[QueuedOperation] = deque()
 
     def carry_out(self, operation: Operation, payload: Payload) -> dict[str, str]:
-        """Carry out the operation, perhaps with those of others; returns the records that are left alone.
-
-        Raises what prevented it.
-        """
+        """Carry out the operation, perhaps with others', or raise why not; returns records left alone."""
         mine = QueuedOperation(operation, payload)
         self._queue.append(mine)
         try:
@@ -329,10 +326,7 @@ class Journal:
         return any(operation.id in decided for operation in operations)
 
     def _abandon(self, operations: Sequence[Operation], error: BaseException) -> None:
-        """Remove what was staged, and raise NotWritten if the disk refused.
-
-        Other errors are left as they are.
-        """
+        """Remove what was staged, and raise NotWritten if the disk refused; other errors stay."""
         if not isinstance(error, UnknownCommit):  # else they are needed if it comes back
             with contextlib.suppress(*DISK_ERRORS):
                 for operation in operations:

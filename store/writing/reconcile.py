@@ -353,10 +353,7 @@ def recover(
     progress: Progress | None = None,
     compares_files: bool = True,
 ) -> list[Fault]:
-    """Finish everything in the journal that can be finished; returns what could not be applied.
-
-    Edits made outside are applied as well, unless `compares_files` is False.
-    """
+    """Finish the journal, and take outside edits if `compares_files`; returns what could not be applied."""
 
     def note(aside: Aside) -> None:
         with catalog.writing() as db:

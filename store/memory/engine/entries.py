@@ -105,10 +105,7 @@ class Entries:
         asked: AskedVectors | None = None,
         finish_erasing: Callable[["Entries"], None] = lambda entries: None,
     ) -> None:
-        """`database` is the kind's view of the memory's file, `retrievals` the file of what is handed out.
-
-        Kinds that share `asked` and a model embed a question once.
-        """
+        """`database` is the kind's view of the file; kinds that share `asked` embed a question once."""
         self.kind = kind
         self.database = database
         self.clock = clock

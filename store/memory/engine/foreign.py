@@ -100,10 +100,7 @@ _FAMILIES = ("litellm", "sentence-transformers", "openclip")
 
 
 def as_vector(value: Any) -> bytes | None:
-    """Float32 bytes of a list, of a JSON or pgvector text such as "[0.1,0.2]", or of float32 bytes.
-
-    None for an empty value. Raises ValueError for anything else, zeros and infinite numbers included.
-    """
+    """Float32 bytes of a list, a JSON or pgvector text, or bytes; None for none. Raises ValueError."""
     if value is None or (isinstance(value, str | bytes) and not value.strip()):
         return None
     if isinstance(value, bytes | bytearray | memoryview):

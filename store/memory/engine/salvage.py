@@ -165,10 +165,7 @@ def take_over(places: Places, kinds: Sequence[MemoryKind], *, disk: Disk, lock: 
 def left(
     database: Database, places: Places, kinds: Sequence[MemoryKind], *, notes_absent: bool
 ) -> dict[str, str]:
-    """Why the former files that are there cannot be taken in, by the kind's name.
-
-    With `notes_absent`, what comes into the place of one that is not there is not its kind's from now on.
-    """
+    """Why the former files that are there cannot be taken in, by kind; those that are not are noted."""
     found = {}
     for kind in _waiting(places, kinds, _NEW):
         try:
