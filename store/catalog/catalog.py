@@ -192,12 +192,7 @@ def read_json(text: str, what: str) -> Any:
 
 @contextmanager
 def opening_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the disk into CatalogDamaged or NotWritten, with the remedy.
-
-    Wrong SQL stays as it is.
-
-    Raises CatalogDamaged or NotWritten in their place.
-    """
+    """Raises CatalogDamaged or NotWritten, with the remedy, in place of the disk's errors; not of SQL's."""
     try:
         yield
     except DISK_ERRORS as error:
@@ -219,11 +214,7 @@ def writing_errors(what: str) -> Iterator[None]:
 
 
 def check_is_ours(path: Path) -> None:
-    """Check, without writing, that this Memedex can use the database at this path, if there is one.
-
-    Raises ForeignFile for another program's database, CatalogTooNew for a newer Memedex's,
-    sqlite3.DatabaseError if it is damaged or not a database.
-    """
+    """Check the database at this path, writing nothing. Raises ForeignFile, CatalogTooNew, DatabaseError."""
     found = identify(path)
     if found is None:
         return

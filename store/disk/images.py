@@ -78,11 +78,7 @@ def _normalised(content: bytes, fit: Fit) -> tuple[bytes, Original | None]:
 
 
 def decode(picture: bytes | Path) -> Image.Image:
-    """Decode the first frame as RGB, upright, transparency on white, the longer side 512 pixels.
-
-    Raises BadPicture, with the reason, if it is not a picture, is damaged, or exceeds MAX_BYTES or
-    MAX_PIXELS.
-    """
+    """Decode the first frame as RGB, upright, on white, at most 512 pixels long. Raises BadPicture."""
     return _decoded(_content(picture), _fitted)[0]
 
 

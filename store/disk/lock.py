@@ -45,11 +45,7 @@ class WriterLock:
         return True
 
     def acquire(self, *, timeout: float = _TIMEOUT) -> None:
-        """Take the lock, waiting at most so many seconds for another process.
-
-        Raises LibraryInUse, naming the holder, if another process has it; ReadOnly if the folder cannot be
-        written to.
-        """
+        """Take the lock, waiting so many seconds at most. Raises LibraryInUse, or ReadOnly."""
         root = self._path.parent.parent
         try:
             while not self._lock.is_locked:

@@ -100,11 +100,7 @@ class EmbeddingPrefetcher:
         return [self._apart[address] for address in sorted(self._apart.copy())]
 
     def embed_next(self, progress: Progress) -> int:
-        """Embed what is new and store it; returns how many.
-
-        A picture that cannot be read is skipped without stopping the others. Raises what the model raises for
-        all of them.
-        """
+        """Embed and store what is new; how many. A picture that cannot be read is skipped by itself."""
         embedder = self._embedder()
         key_of = self._use(embedder)
         with self._catalog.reading() as db:

@@ -106,12 +106,7 @@ class JobRepository:
         actor: str,
         decision: str | None = None,
     ) -> int:
-        """Add a waiting job; returns its number, or that of this person's job for the same decision.
-
-        A repeated key counts once.
-
-        Raises ValueError for numbers that are not in JSON: SQLite could not change such a row again.
-        """
+        """Add a waiting job, a repeated key once; its number, or that of the same decision's."""
         options_json = json.dumps(dict(options), allow_nan=False)
         pairs = [(item, None) if isinstance(item, str) else item for item in items]
         with self._catalog.writing() as db:

@@ -201,8 +201,8 @@ class OpenedMemory(FollowedByChroma):
     ) -> Self:
         """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        One of them keeps it in order (`maintainer.py`), but not one that may not: an agent's, for days. A
-        replica is opened for reading. `models` opens a model by name, `embedder` replaces all.
+        One that `may_keep` it keeps it in order; an agent's, open for days, may not. A replica is opened for
+        reading. `models` opens a model by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
         make = partial(cls, root, embedder=embedder, models=models, disk=disk, clock=clock)

@@ -151,11 +151,7 @@ class Documents:
     def _read_whole(
         self, content: bytes, name: str, original: str, progress: Progress
     ) -> tuple[DocumentText, str]:
-        """A document's text with that of its scanned pages, and a sentence about these.
-
-        Raises BadSource if there is no text, or the reading is cancelled; pages that were recognised until
-        then are kept for the next time.
-        """
+        """A document's text with that of its scanned pages, and a sentence about these. Raises BadSource."""
         text = parser.document_text(content, name=name, with_tables=True, progress=progress)
         known = readings.load(place := self._readings(original)) | text.tables
         left, said = [page for page in text.scanned if page not in known], ""
@@ -245,11 +241,7 @@ class Documents:
         return [_row(source, chunk, index) for index, chunk in enumerate(chunks)]
 
     def find_sections(self, source: DocumentSource, *, actor: str = "") -> int:
-        """Find the section of each passage of a document that was imported by an earlier version.
-
-        Texts, ids, places and vectors stay. Returns how many passages are in a section. Raises BadSource if
-        the file is no longer there.
-        """
+        """Find the sections of passages of an earlier version; how many have one. Raises BadSource."""
         self.entries.database.check_writable()
         text = self._text(source)
         with self.entries.change("find sections", actor=actor) as change:

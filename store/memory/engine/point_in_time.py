@@ -65,11 +65,7 @@ def as_of(
     changed: Changed | None = None,
     embedder: Embedder | None = None,
 ) -> Entries:
-    """The entries as they were at this moment (UNIX seconds; None: now), for questions alone.
-
-    `changed` replaces them by what they would be; texts without a vector are embedded, with `embedder` by
-    that model.
-    """
+    """The entries as they were then (None: now), for questions, or as `changed` and `embedder` make them."""
     past = copy(entries)
     model = embedder or entries.embedder_or_none()
     past.database = PastDatabase(

@@ -136,11 +136,7 @@ _BEFORE = "CASE WHEN json_valid(before) THEN json_remove(before, '$.embedding_mo
 
 
 def take_over(places: Places, kinds: Sequence[MemoryKind], *, disk: Disk, lock: WriterLock | None) -> None:
-    """Take the former files in, each with all that it has, and remove them.
-
-    One that cannot be taken in stays where it is (`left`). Raises LibraryInUse while a process of an
-    earlier version keeps the memory.
-    """
+    """Take the former files in, and remove them; one that cannot be stays. Raises LibraryInUse."""
     waiting = [kind for kind in _waiting(places, kinds) if _is_something(places.former(kind.file))]
     if not waiting:
         return

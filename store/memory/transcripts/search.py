@@ -70,11 +70,7 @@ def search(
     vector: Vector | None = None,
     floor: float | None = None,
 ) -> FoundMessages[MessageHit]:
-    """The n best messages, in order, none with a cosine below `floor`; `vector` if it is embedded already.
-
-    While the model is away words alone are compared. Raises ModelUnavailable if a floor needs it, and
-    InvalidInput for an unknown mode or type of content.
-    """
+    """The n best messages, none with a cosine below `floor`; by words alone while the model is away."""
     if mode not in get_args(Mode):
         raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
     types = where.get("content_type", ())
