@@ -273,8 +273,9 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
         sql, chosen = coin_sets.condition(filter.coin_set)
         yield FilterCondition(sql, tuple(chosen), is_own=False)
     if filter.language:
-        sql, letters = words.written_in(filter.language)
-        yield FilterCondition(sql, tuple(letters))
+        written, letters = words.written_in(filter.language)
+        denied = filter.language == words.LATIN
+        yield FilterCondition(values=tuple(letters), selects=(written,), denied=denied, is_listed=True)
     if filter.rejected_for is not None:
         rejected = f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)"
         yield FilterCondition(rejected, (filter.rejected_for,))

@@ -55,11 +55,14 @@ def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: i
     if not phrase:
         return []
     if any(character.isalnum() for character in phrase):
-        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(phrase)]
+        found_in = (
+            "words CROSS JOIN records r ON r.id = words.rowid"  # else SQLite looks at all records of a tier
+        )
+        among, parameters = f"{found_in} WHERE words MATCH ?", [_phrase(phrase)]
     else:  # characters alone, which the words do not hold
-        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
+        among, parameters = "records r WHERE (r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
     rows = db.execute(
-        f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
+        f"SELECT r.id, r.name, r.ticker FROM {among} AND {where} ORDER BY r.address",
         [*parameters, *values],
     ).fetchall()
     found = [row["id"] for row in rows if _bare(row["ticker"]) == phrase]

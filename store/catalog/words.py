@@ -302,7 +302,8 @@ def distance(one: str, other: str) -> int:
     return rows[-1][-1]
 
 
-_TEXT = "(SELECT name || char(10) || description || char(10) || caption FROM words WHERE rowid = r.id)"
+_TEXT = "(name || char(10) || description || char(10) || caption)"
+_NOT_ASCII = f"length(CAST({_TEXT} AS BLOB)) > length({_TEXT})"  # a tenth of the time of GLOB
 _KANA = "ぁ-ヿ"
 _SCRIPTS: Mapping[str, str] = {  # ranges of SQLite's GLOB
     "chinese": "㐀-䶿一-鿿", "japanese": _KANA, "korean": "가-힣", "cyrillic": "Ѐ-ӿ", "arabic": "؀-ۿ",
@@ -313,12 +314,12 @@ LANGUAGES = (LATIN, *_SCRIPTS)  # the values of `language:`
 
 
 def written_in(language: str) -> tuple[str, list[str]]:
-    """SQL for rows `r` of records whose texts have letters of this language, one of LANGUAGES."""
-    if language == LATIN:
-        return f"{_TEXT} NOT GLOB ?", [_glob("".join(_SCRIPTS.values()))]
+    """A select of the records whose texts have letters of this language; of LATIN: of any other."""
+    others = "".join(_SCRIPTS.values())
+    letters, without = [_glob(_SCRIPTS.get(language, others))], ""
     if language == "chinese":  # Japanese is written with the same signs
-        return f"{_TEXT} GLOB ? AND {_TEXT} NOT GLOB ?", [_glob(_SCRIPTS[language]), _glob(_KANA)]
-    return f"{_TEXT} GLOB ?", [_glob(_SCRIPTS[language])]
+        letters, without = [*letters, _glob(_KANA)], f" AND {_TEXT} NOT GLOB ?"
+    return f"rowid FROM words WHERE {_NOT_ASCII} AND {_TEXT} GLOB ?{without}", letters
 
 
 def _glob(letters: str) -> str:
