@@ -117,9 +117,7 @@ def test_without_a_question_coins_are_ranked_by_likeness_to_one_of_them(
     expect(page.locator(f".card[data-address='{coins[0]}']")).to_have_count(1)
 
 
-def test_search_results_are_saved_as_they_are_ranked(
-    page: Page, show: Open, shared: Server, tmp_path: Path
-) -> None:
+def test_search_results_are_saved_as_they_are_ranked(page: Page, show: Open, shared: Server) -> None:
     visit(page, shared, "search?q=a+crying+cat", title="Search")
     expect(page.locator(".card").first).to_have_attribute("data-address", CAT.address)
     with page.expect_download() as saved:

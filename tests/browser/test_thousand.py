@@ -19,7 +19,6 @@ from tests.waiting import eventually
 
 COINS = repeated(1_000, least=600)  # half of them are more than a page waits for
 PICTURES = 25
-ON_A_PAGE = 60
 
 
 def write_coins(root: Path) -> Path:

@@ -111,9 +111,7 @@ def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, 
     assert "These 2 systems are one decision, with one undo for all." in words(app)
 
 
-def test_a_root_with_another_programs_chroma_offers_to_take_it_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty: Library
-) -> None:
+def test_a_root_with_another_programs_chroma_offers_to_take_it_over(tmp_path: Path, empty: Library) -> None:
     aside = empty.layout.chroma / "foreign-20260101-000000-abcdef"
     three_tier_library(tmp_path / "other", range(2))
     shutil.copytree(tmp_path / "other" / "memecoins" / "rag_db", aside)

@@ -255,9 +255,7 @@ def test_a_corrupt_replica_is_named(writer: Library, replica: Library) -> None:
         check_replica(replica.catalog)
 
 
-def test_files_are_not_restored_without_a_catalog_or_a_place(
-    tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_not_restored_without_a_catalog_or_a_place(tmp_path: Path, library: Library) -> None:
     with pytest.raises(BadBackup, match="restore it first"):
         restore_files(tmp_path / "empty", progress=Progress())
     library.close()

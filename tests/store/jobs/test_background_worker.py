@@ -89,9 +89,7 @@ def test_a_worker_reports_its_fault_and_logs_the_traceback_once(
     assert "goes on, after 2 failures" in caplog.text
 
 
-def test_each_wait_doubles_up_to_a_minute(
-    created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_wait_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_worker.log, "error", lambda *_, **__: None)
     monkeypatch.setattr(background_worker, "time", SimpleNamespace(time=lambda: 0.0, monotonic=lambda: 0.0))
     worker = Worker("polishing", Work())
@@ -133,7 +131,7 @@ def test_a_closed_worker_neither_runs_nor_reports_faults(
     assert faults() == []
 
 
-def test_closing_waits_no_longer_than_its_timeout(created_workers: list[Worker]) -> None:
+def test_closing_waits_no_longer_than_its_timeout() -> None:
     may_end, began = threading.Event(), threading.Event()
 
     def hang(_: Progress) -> None:

@@ -246,9 +246,7 @@ def test_without_notifications_folder_times_reveal_new_files(
 
 
 @pytest.mark.usefixtures("without_notifications")
-def test_an_unchanged_inbox_is_not_scanned(
-    inbox: Inbox, folder: Path, scan_calls: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_inbox_is_not_scanned(inbox: Inbox, folder: Path, scan_calls: list[str]) -> None:
     put_pair(folder, 1)
     os.utime(folder, (0, 0))
     scan_twice(inbox)
