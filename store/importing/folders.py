@@ -125,6 +125,10 @@ def coins(
         yield preview.unread(Refusal(tree.title, f"{error}; the rest of it was left out"))
 
 
+# What stands between a picture's name and its caption in a line.
+_AFTER_NAME = re.compile(r"[\t|,]|(?<=\.\w{3})[: ]|(?<=\.\w{4})[: ]")
+
+
 class _Reading:
     """One pass over a tree, with a record of the files used so far."""
 
@@ -301,9 +305,7 @@ class _Reading:
             return []
         folder, rows = folder_of(name), list[tables.Row]()
         for number, line in enumerate(filter(None, map(str.strip, text.splitlines())), start=1):
-            first, _, said = re.sub(r"#\d+(?=\t)", "", line).partition(
-                next(iter(re.findall(r"[\t|,]", line)), "\t")
-            )
+            first, said = [*_AFTER_NAME.split(re.sub(r"#\d+(?=\t)", "", line), maxsplit=1), ""][:2]
             try:
                 self.pictures.meant(first.strip(), folder=folder, address="", shared=Counter())
             except BadSource:

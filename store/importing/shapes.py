@@ -238,10 +238,17 @@ def _is_kohya(value: Any) -> bool:
 
 
 def _is_captions(value: Any) -> bool:
-    """A picture's name → its caption."""
+    """A picture's name → its caption, or what is said of it."""
     return isinstance(value, dict) and all(
-        isinstance(one, str | list) and _PICTURE.search(key) for key, one in value.items()
+        isinstance(one, str | list | dict) and _PICTURE.search(key) for key, one in value.items()
     )
+
+
+def _is_headed(value: Any) -> bool:
+    """Lists of cells below one of the names of columns."""
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, list) for one in value) and (
+        sum(bool(isinstance(name, str) and tables.counts_as(name)) for name in value[0]) > 1
+    )  # fmt: skip
 
 
 def _are_pairs(value: Any) -> bool:
@@ -473,6 +480,8 @@ _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = 
     ("LLaVA conversations", _is_llava, _llava),
     ("captions by picture", _are_pairs,
      lambda value: [{"file_name": name, "caption": said} for name, said in value]),
+    ("lists below names of columns", _is_headed,
+     lambda value: [dict(zip(map(str, value[0]), one, strict=False)) for one in value[1:]]),
     ("JSON list", _is_list, _flat),
     ("coins by address", _is_by_address,
      lambda value: [_keyed("address", _address(key), one) for key, one in value.items()]),
@@ -481,7 +490,10 @@ _SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = 
      lambda value: [_keyed("file_name", key, one) for key, one in value.items()]),
     ("coins by id", lambda value: isinstance(value, dict) and _is_by_number(value), _by_number),
     ("captions by picture", _is_captions,
-     lambda value: [{"file_name": key, "caption": one} for key, one in value.items()]),
+     lambda value: [
+         _keyed("file_name", key, one) if isinstance(one, dict) else {"file_name": key, "caption": one}
+         for key, one in value.items()
+     ]),
 )  # fmt: skip
 _ROWS = (  # also a row a line: a key of one, by what else it is recognised, and how it is made
     ("image_id", _are_results, _numbered),
