@@ -261,6 +261,9 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
         if source.aside and not path.name.startswith(_AGENT) and _may_have(path, source.aside):
             yield from _with_helpers(session, records, source)
             return
+        if source.rows and _are_of_several(sample, records, source):
+            yield from _by_conversation(session, records, source)
+            return
         settle = source.settle or iter
         session.messages = lambda: taken(settle(records(session)), session, source)
         yield session
@@ -297,6 +300,31 @@ def _with_helpers(
         )
         helper.messages = partial(taken, given, helper, source)
         yield helper
+
+
+def _are_of_several(
+    sample: list[Record], records: Callable[[Session], Iterator[Record]], source: Source
+) -> bool:
+    """Whether the messages of a file name several conversations, as rows of a database do."""
+    if not any(first(one, source.rows) for one in sample):
+        return False
+    return len({str(id) for one in records(Session("")) if (id := first(one, source.rows))}) > 1
+
+
+def _by_conversation(
+    session: Session, records: Callable[[Session], Iterator[Record]], source: Source
+) -> Iterator[Session]:
+    """A session for each conversation that the messages of a file name."""
+    said = defaultdict[str, list[Record]](list)
+    for record in records(session):
+        said[str(first(record, source.rows) or session.session_id)].append(record)
+    for id, given in said.items():
+        own = Session(id, session.user_id, session.project_slug, source=session.source)
+        _describe(own, given[0], source, ids=source.rows)
+        own.messages = partial(taken, given, own, source)
+        yield own
+    if session.refused:
+        yield session
 
 
 def _may_be_known(path: Path) -> bool:

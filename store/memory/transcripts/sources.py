@@ -20,6 +20,7 @@ ROLES = {  # by their names in lower case; all others stay as they are
     "developer": "system",
     "function": "tool", "function_response": "tool", "ipython": "tool", "observation": "tool",
     "tool_response": "tool", "tool_result": "tool", "toolresult": "tool",
+    **{role: role for role in ("user", "assistant", "system", "tool")},
 }  # fmt: skip
 _ID = ("id", "callID", "toolCallId", "tool_call_id")  # of a call
 _OF_THOUGHT = ("subject", "summary", "title", "description", "content", "text", "thinking")
@@ -75,6 +76,7 @@ class Source:
     head: str = ""  # the sign of the record that describes the session
     session: tuple[str, ...] = ("session_id", "sessionId")
     parent: tuple[str, ...] = ()  # the session that began this one
+    rows: tuple[str, ...] = ()  # where a message names its conversation, in a file with those of several
     titles: tuple[str, ...] = ()  # of a conversation; the first kind counts, and of it the last one
     project: tuple[str, ...] = ("project_slug", "project")
     folder: tuple[str, ...] = ()  # in which the program ran; its name is the project
@@ -96,6 +98,9 @@ _WITHOUT = frozenset({
 # Names of fields that programs without an entry of their own use.
 _WHO = ("role", "sender", "speaker", "author.role", "author.name", "author", "from", "source")
 _SAID = ("content", "text", "message", "value", "body", "contentParts")
+_OF_ROWS = (
+    "session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId", "chat_id",
+)  # fmt: skip
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
 
 _OPEN_HANDS = Source(
@@ -146,7 +151,7 @@ MESSAGES = Source(
         "role content", "role parts", "role text", "role tool_calls", "message.role",
         "type=reasoning", "type=function_call", "type=function_call_output",
     ),
-    content=("content", "contentChunks", "contentParts"), others=_WITHOUT,
+    content=("content", "contentChunks", "contentParts"), others=_WITHOUT, rows=_OF_ROWS,
 )  # fmt: skip
 SOURCES = (
     Source(
@@ -190,6 +195,11 @@ SOURCES = (
         parts=_MESSAGES, branches=Branches("messageId", "parentMessageId"),
         role=("isCreatedByUser", "sender"), roles={"True": "user", "False": "assistant"},
         session=("conversationId",), titles=("title",),
+    ),
+    Source(
+        "LibreChat's messages", ("conversationId isCreatedByUser text",),
+        role=("isCreatedByUser",), roles={"True": "user", "False": "assistant"},
+        session=("conversationId",), rows=("conversationId",), written=("createdAt.$date", "createdAt"),
     ),
     _GEMINI_CLI,
     replace(
@@ -454,7 +464,7 @@ SOURCES = (
     Source(
         "messages by speaker",
         tuple(f"{who} {said}" for who in ("speaker", "sender") for said in ("text", "message", "content")),
-        role=_WHO, content=_SAID,
+        role=_WHO, content=_SAID, rows=_OF_ROWS,
     ),
     Source("names of Codex's sessions", ("id thread_name",), unread="its sessions say it"),
     Source("prompts of Claude Code", ("display pastedContents",), unread="its sessions have them"),

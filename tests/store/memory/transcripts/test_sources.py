@@ -565,6 +565,22 @@ CASES = {
         ]},
         {"1.conversation": PAIR}, times=(AT1, AT1),
     ),
+    "rows of several conversations": Case(
+        "rows.jsonl",
+        [{"session_id": "x", "role": "User", "content": "Who lives here?", "created_at": T1},
+         {"session_id": "y", "role": "user", "content": "Who lives here?"},
+         {"session_id": "x", "role": "assistant", "content": "A heron.", "created_at": T2}],
+        {"x": PAIR, "y": PAIR[:1]}, times=(AT1, AT2),
+    ),
+    "LibreChat's messages": Case(
+        "messages.json",
+        [{"conversationId": "x", "text": "Who lives here?", "isCreatedByUser": True, "sender": "User",
+          "createdAt": {"$date": T1}},
+         {"conversationId": "y", "text": "Who lives here?", "isCreatedByUser": True, "sender": "User"},
+         {"conversationId": "x", "text": "A heron.", "isCreatedByUser": False, "sender": "GPT-4",
+          "createdAt": {"$date": T2}}],
+        {"x": PAIR, "y": PAIR[:1]}, times=(AT1, AT2),
+    ),
     "conversations by their ids": Case(
         "chats.json",
         {"list": [{"id": "x", "name": "Pond"}], "session:x": {"id": "x", "name": "Pond", "messages": [
