@@ -73,6 +73,8 @@ class ChildProcess(Generic[M]):
     or does not answer within LIMIT seconds; the next call starts another.
     """
 
+    noun = "Chroma's process"
+
     def __init__(self, make: Callable[..., M], *arguments: Any, **keywords: Any) -> None:
         """The process makes its object as `make(*arguments, **keywords)`."""
         self._make = (make, arguments, keywords)
@@ -97,7 +99,7 @@ class ChildProcess(Generic[M]):
         status = self._reap()
         if is_late() or status:
             why = f"did not end within {_TIMEOUT:.0f} seconds" if is_late() else f"ended with status {status}"
-            raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
+            raise ChromaEnded(self._with_what_it_said(f"{self.noun} {why}"))
 
     def call(self, method: Callable[Concatenate[M, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
         """What the method answers there."""
@@ -118,7 +120,7 @@ class ChildProcess(Generic[M]):
                 late, why = is_late(), f"ended with status {status}"
                 why = f"did not answer within {LIMIT:.0f} seconds" if late else why
                 failed = ChromaSilent if late else ChromaEnded
-                raise failed(self._with_what_it_said(f"Chroma's process {why}")) from error
+                raise failed(self._with_what_it_said(f"{self.noun} {why}")) from error
         if outcome == "away":
             raise ServerAway(answer)
         if outcome == "failed":

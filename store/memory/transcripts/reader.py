@@ -1,22 +1,17 @@
 """Read large sessions in a process of its own, so that a core reads while another one writes.
 
 In one process the threads would wait for each other: reading is Python, and SQLite calls Python for the
-checksum of each row. The process opens the memory for reading, and sends what is new to the one that writes.
-`python -m store.memory.transcripts.reader` is told by its standard input what to read.
+checksum of each row. The process opens the memory for reading, and reads ahead of the one that writes.
 """
 
-import contextlib
-import os
-import pickle
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from queue import Empty, Queue
+from typing import Any
 
+from store.chroma.process import ChildProcess, ChromaEnded
 from store.disk.files import Disk
 from store.errors import NotWritten
 from store.memory.engine.database import Database
@@ -26,8 +21,8 @@ from store.progress import Progress
 
 _LARGE = 20_000_000  # bytes, from which a second process is worth its start
 _TOLD = 0.2  # seconds between two words of how far it is
-_SETTLED = b"\n"
-_PROGRAM = Path(__file__).resolve().parents[3]
+_AHEAD = 2  # transactions that are read before the one that is written
+_SETTLED = "settled"
 
 
 def take_all(
@@ -56,7 +51,7 @@ def _size(paths: Sequence[Path]) -> int:
     total = 0
     for path in paths:
         for one in path.rglob("*") if path.is_dir() else [path]:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 total += one.stat().st_size
     return total
 
@@ -69,91 +64,66 @@ def _take_apart(
     write: Callable[[Write], None],
 ) -> None:
     path, paths, *how = asked
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=_PROGRAM,
-        start_new_session=True,  # Ctrl-C is for the program; this process ends with its pipe
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        try:
-            pickle.dump((path.absolute(), [one.absolute() for one in paths], *how), process.stdin)
-            process.stdin.flush()
-            while not progress.cancelled:
-                progress.what, progress.done, item = pickle.load(process.stdout)  # from our own process only
-                if isinstance(item, Exception):
-                    raise item
-                if isinstance(item, TranscriptReport):
-                    report.add(item)
-                    return
-                if item == _SETTLED:
-                    process.stdin.write(_SETTLED)
-                    process.stdin.flush()
-                elif item is not None:
-                    write(item)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
-            status = process.wait()
-            raise NotWritten(
-                f"the process that read the sessions ended ({status}); what it had read is stored, and "
-                "another import goes on"
-            ) from error
-        finally:
-            process.kill()
-            with contextlib.suppress(BrokenPipeError):  # what was not sent goes with it
-                process.stdin.close()
-
-
-class _Writer:
-    """What the reading process sends to the one that writes."""
-
-    def __init__(self, answers: BinaryIO, requests: BinaryIO) -> None:
-        self.progress = Progress()
-        self._answers, self._requests, self._turn = answers, requests, threading.Lock()
-        threading.Thread(target=self._tell, daemon=True).start()
-
-    def send(self, item: Any) -> None:
-        """Send a transaction, a report, or how far it is alone."""
-        with self._turn:
-            pickle.dump((self.progress.what, self.progress.done, item), self._answers, protocol=5)
-            self._answers.flush()
-
-    def settle(self) -> None:
-        """Wait until all is written."""
-        self.send(_SETTLED)
-        self._requests.read(len(_SETTLED))
-
-    def _tell(self) -> None:
-        """Say how far it is; if whoever asked is gone, end this process at once."""
-        while True:
-            time.sleep(_TOLD)
-            try:
-                self.send(None)
-            except ValueError:  # closed: all is said
+    process = _ReadingProcess(_Reading, path.absolute(), [one.absolute() for one in paths], *how)
+    try:
+        while not progress.cancelled:
+            progress.what, progress.done, item = process.call(_Reading.next)
+            if isinstance(item, Exception):
+                raise item
+            if isinstance(item, TranscriptReport):
+                report.add(item)
                 return
-            except OSError:
-                os._exit(1)
+            if item not in (None, _SETTLED):
+                write(item)
+    except ChromaEnded as error:
+        raise NotWritten(f"{error}; what it had read is stored, and another import goes on") from error
+    finally:
+        process.kill()  # what was not asked for goes with it
+        with suppress(ChromaEnded):
+            process.close()
 
 
-def main() -> None:
-    """In the process of its own: read what is asked for."""
-    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # a library that prints must not spoil an answer
-        path, paths, user_id, only_known = pickle.load(requests)
-        writer, report = _Writer(answers, requests), TranscriptReport()
+class _Reading:
+    """In the process of its own: what is new in these sessions, read ahead by a thread."""
+
+    def __init__(self, path: Path, paths: Sequence[Path], user_id: str, only_known: bool) -> None:
+        self._items: Queue[Any] = Queue(_AHEAD)
+        self._progress, self._last, self._settled = Progress(), None, threading.Semaphore(0)
+        asked = (path, paths, user_id, only_known)
+        threading.Thread(target=self._read, args=asked, daemon=True).start()
+
+    def next(self) -> tuple[str, int, Any]:
+        """How far it is; and a transaction, _SETTLED, at the end the report or an error, or None as yet.
+
+        Who asks again has written what came before.
+        """
+        if self._last == _SETTLED:
+            self._settled.release()
+        self._last = None
+        with suppress(Empty):
+            self._last = self._items.get(timeout=_TOLD)
+        return self._progress.what, self._progress.done, self._last
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _settle(self) -> None:
+        """Wait until all is written."""
+        self._items.put(_SETTLED)
+        self._settled.acquire()
+
+    def _read(self, path: Path, paths: Sequence[Path], user_id: str, only_known: bool) -> None:
+        report = TranscriptReport()
         try:
             with closing(Database(path, disk=Disk(), writable=False)) as database:
                 intake = Intake(
-                    database.of(KIND), report, writer.progress, write=writer.send, settle=writer.settle
+                    database.of(KIND), report, self._progress, write=self._items.put, settle=self._settle
                 )
                 intake.take_all(paths, user_id=user_id, only_known=only_known)
-            writer.send(report)
-        except BrokenPipeError:  # it was cancelled
-            return
+            self._items.put(report)
         except Exception as error:  # noqa: BLE001  whoever asked has to know
-            writer.send(error)
+            self._items.put(error)
 
 
-if __name__ == "__main__":
-    main()
+class _ReadingProcess(ChildProcess[_Reading]):
+    noun = "the process that reads the sessions"

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from store.chroma.process import ChildProcess
 from store.errors import NotWritten
 from store.memory.memory import Memory
 from store.memory.transcripts import reader
@@ -61,12 +61,13 @@ def test_what_was_read_stays_if_the_process_is_killed_and_another_import_goes_on
         rows = [{"role": "user", "content": f"{name} {number}"} for number in range(3)]
         lines(tmp_path / f"{name}.jsonl", [*rows, {"role": "tool", "content": "lamp"}])
 
-    def begun(*arguments: Any, **keywords: Any) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(*arguments, **keywords)
-        os.kill(process.pid, signal.SIGKILL)
-        return process
+    def begun(process: ChildProcess[Any]) -> "subprocess.Popen[bytes]":
+        started = start(process)
+        os.kill(started.pid, signal.SIGKILL)
+        return started
 
-    monkeypatch.setattr(reader, "subprocess", SimpleNamespace(Popen=begun, PIPE=subprocess.PIPE))
+    start = ChildProcess._start
+    monkeypatch.setattr(ChildProcess, "_start", begun)
     with pytest.raises(NotWritten, match="another import goes on"):
         memory.transcripts.import_sessions([tmp_path])
     monkeypatch.undo()
