@@ -21,7 +21,7 @@ from store.progress import Progress
 
 _LARGE = 20_000_000  # bytes, from which a second process is worth its start
 _TOLD = 0.2  # seconds between two words of how far it is
-_AHEAD = 2  # transactions that are read before the one that is written
+_AHEAD = 1  # transactions that wait while one is written, and another one is read
 _SETTLED = "settled"
 
 
@@ -88,7 +88,7 @@ class _Reading:
 
     def __init__(self, path: Path, paths: Sequence[Path], user_id: str, only_known: bool) -> None:
         self._items: Queue[Any] = Queue(_AHEAD)
-        self._progress, self._last, self._settled = Progress(), None, threading.Semaphore(0)
+        self._progress, self._is_settling, self._settled = Progress(), False, threading.Semaphore(0)
         asked = (path, paths, user_id, only_known)
         threading.Thread(target=self._read, args=asked, daemon=True).start()
 
@@ -97,12 +97,13 @@ class _Reading:
 
         Who asks again has written what came before.
         """
-        if self._last == _SETTLED:
+        if self._is_settling:
             self._settled.release()
-        self._last = None
+        item = None
         with suppress(Empty):
-            self._last = self._items.get(timeout=_TOLD)
-        return self._progress.what, self._progress.done, self._last
+            item = self._items.get(timeout=_TOLD)
+        self._is_settling = item == _SETTLED
+        return self._progress.what, self._progress.done, item
 
     def close(self) -> None:
         """Nothing is kept open."""
