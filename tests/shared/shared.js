@@ -1,10 +1,15 @@
-// Cases that Python and JavaScript both have to pass.
+// Cases that Python and JavaScript both have to pass, and how numbers and lists are compared.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 export function shared(name) {
   return JSON.parse(readFileSync(new URL(`./${name}.json`, import.meta.url), "utf8"));
+}
+
+/** `part` of each element, in their order, is what is expected. */
+export function eachIs(list, part, expected) {
+  assert.deepEqual(Array.from(list, part), expected);
 }
 
 /** Each number within `tolerance` of the one expected, relative where that is above 1. */

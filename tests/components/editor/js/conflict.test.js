@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 
 import { Conflict, sameTags, tagsTogether, together, trimmed } from "../../../../components/editor/js/conflict.js";
 import { test } from "../../../shared/browser.js";
+import { eachIs } from "../../../shared/shared.js";
 
 /** An editor whose person typed "mine" everywhere; `shown` has the other text of each row. */
 function editorWith(...facets) {
@@ -55,10 +56,7 @@ test("a choice stays while the other window changes only other texts", () => {
   editor.shown.entity.onDecided();
   editor.shown.context.onDecided();
   conflict.meetDraft(draft({ entity: "a", visual: "b and more", context: "c and more" }));
-  assert.deepEqual(
-    [...conflict.disputes].map(({ facet }) => facet),
-    ["visual", "context"],
-  );
+  eachIs(conflict.disputes, ({ facet }) => facet, ["visual", "context"]);
   conflict.meetDraft(draft({ entity: "a", visual: "b", context: "c" }, "third window"));
   assert.equal(conflict.disputes.size, 3);
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { DraftStore } from "../../../../components/editor/js/draft_store.js";
 import { test } from "../../../shared/browser.js";
+import { eachIs } from "../../../shared/shared.js";
 
 const DRAFT = { caption: { entity: "a dog" }, tags: [] };
 
@@ -42,10 +43,7 @@ test("a draft that the server refuses stays in the browser and is sent again", a
   const { store, asked, message } = opened({ answers: [new Error("away"), new Error("full")] });
   store.keep("coin", DRAFT);
   for (let time = 0; time < 3; time++) await store.send();
-  assert.deepEqual(
-    asked.map(([verb]) => verb),
-    ["keep", "keep", "keep"],
-  );
+  eachIs(asked, ([verb]) => verb, ["keep", "keep", "keep"]);
   assert.deepEqual(message, ["keeping", "failed", "failed", "draft"]);
   assert.equal(store.waiting.size, 0);
 });
@@ -195,10 +193,7 @@ test("what is typed while a draft fails does not wait for its next try", async (
   store.send();
   store.keep("other", words("a frog"));
   await pass(t, 250);
-  assert.deepEqual(
-    asked.map(([, entity]) => entity),
-    ["a dog", "a dog", "a frog"],
-  );
+  eachIs(asked, ([, entity]) => entity, ["a dog", "a dog", "a frog"]);
   assert.deepEqual([...store.waiting.keys()], ["coin"]);
   await pass(t, 250);
   assert.equal(asked.length, 3, "nothing is sent before the next try");

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { Saving } from "../../../../components/editor/js/saving.js";
 import { test } from "../../../shared/browser.js";
+import { eachIs } from "../../../shared/shared.js";
 
 /** An editor in which a caption of the coin "frog" was typed; `log` has what it was told. */
 function editorWith() {
@@ -134,10 +135,7 @@ test("a coin can be saved while the save of another one is under way", async () 
   const answerOfFrog = editor.answer;
   openDog(editor);
   await pressed();
-  assert.deepEqual(
-    editor.log.asked.map(([, address]) => address),
-    ["frog", "dog"],
-  );
+  eachIs(editor.log.asked, ([, address]) => address, ["frog", "dog"]);
   answerOfFrog({ saved: { revision: 2 } });
   await turn();
   assert.ok(saving.isUnderWay);
@@ -183,13 +181,10 @@ test("save and promote does both", async () => {
 test("a coin that is left during its save is promoted all the same, and no other is opened", async () => {
   for (const before of ["commit", "promote"]) {
     const log = await promotedFromElsewhere(editorWith(), { before });
-    assert.deepEqual(
-      log.asked.map(([verb, address]) => [verb, address]),
-      [
-        ["commit", "frog"],
-        ["promote", "frog"],
-      ],
-    );
+    eachIs(log.asked, ([verb, address]) => [verb, address], [
+      ["commit", "frog"],
+      ["promote", "frog"],
+    ]);
     assert.deepEqual([log.opened, log.runs], [[], 1]);
     assert.ok(!log.blurred.includes("dog"));
   }
@@ -209,10 +204,7 @@ test("a coin that cannot be promoted yet is only saved", async () => {
   await turn();
   editor.answer({ saved: { revision: 2 } });
   await turn();
-  assert.deepEqual(
-    editor.log.asked.map(([verb]) => verb),
-    ["commit"],
-  );
+  eachIs(editor.log.asked, ([verb]) => verb, ["commit"]);
 });
 
 /**

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { Decisions } from "../../../../components/grid/js/decisions.js";
 import { Model } from "../../../../components/grid/js/model.js";
 import { test } from "../../../shared/browser.js";
+import { eachIs } from "../../../shared/shared.js";
 
 function opened(...addresses) {
   const model = new Model("library:ann:pending");
@@ -56,20 +57,14 @@ test("an undo names the decision that it takes back, of this page or of its last
   for (let n = 0; n < 2; n++)
     decisions.make({ verb: "approve", label: "Approve", message: "Approved {}", leaves: true });
   for (const verb of ["undo", "redo", "undo", "undo", "undo", "undo"]) decisions.undoOrRedo(verb);
-  assert.deepEqual(
-    entries.map(({ verb, undoes }) => undoes ?? verb),
-    ["approve", "approve", "2", "3", "4", "1", "before"],
-  );
+  eachIs(entries, ({ verb, undoes }) => undoes ?? verb, ["approve", "approve", "2", "3", "4", "1", "before"]);
 });
 
 test("a decision about a coin that was decided here before says so", () => {
   const { entries, decisions } = opened("a", "b");
   decisions.judge("a", "different", ["b"], "");
   decisions.flag("a", "unfit");
-  assert.deepEqual(
-    entries.map(({ after }) => after),
-    [[], ["1"]],
-  );
+  eachIs(entries, ({ after }) => after, [[], ["1"]]);
 });
 
 test("an undo that a reload left behind moves no cursor", () => {

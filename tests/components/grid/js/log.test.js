@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { DecisionLog, undoable } from "../../../../components/grid/js/log.js";
 import { test } from "../../../shared/browser.js";
+import { eachIs } from "../../../shared/shared.js";
 
 const PLACE = { library: "a library", who: "ann@x.org" };
 const APPROVE = { verb: "approve", addresses: ["local-a"], seen: { "local-a": 1 } };
@@ -42,16 +43,10 @@ test("answered decisions leave the log, the rest is sent again", async () => {
   for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(
-    sent.map(({ entries }) => entries.length),
-    [3, 1],
-  );
+  eachIs(sent, ({ entries }) => entries.length, [3, 1]);
   assert.equal(sent[0].entries[2].id, sent[1].entries[0].id);
   assert.deepEqual(Object.keys(sent[0].entries[0]), ["id", "verb", "addresses", "seen"], "nothing of the page alone");
-  assert.deepEqual(
-    log.results.map(({ cursor }) => cursor),
-    ["local-1", "local-2", "local-3"],
-  );
+  eachIs(log.results, ({ cursor }) => cursor, ["local-1", "local-2", "local-3"]);
   assert.ok(log.isEmpty);
   log.stop();
 });
@@ -62,10 +57,7 @@ test("a decision stays in effect until the cards show it, without what was refus
   log.add({ ...APPROVE, addresses: ["local-a", "local-b"] }).effect = { hide: ["local-a", "local-b"] };
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(
-    log.news.map(({ effect }) => effect.hide),
-    [["local-a"]],
-  );
+  eachIs(log.news, ({ effect }) => effect.hide, [["local-a"]]);
   log.take({ server: SERVER, generation: 6 });
   assert.deepEqual(log.news, []);
 });
@@ -77,14 +69,8 @@ test("unanswered decisions of a closed tab are sent by the next one", async () =
   const { log: next, sent } = opened(PLACE, { answers: [all] });
   next.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(
-    sent[0].entries.map((entry) => entry.id),
-    [id],
-  );
-  assert.deepEqual(
-    next.results.map((result) => result.id),
-    [id],
-  );
+  eachIs(sent[0].entries, (entry) => entry.id, [id]);
+  eachIs(next.results, (result) => result.id, [id]);
   assert.ok(opened().log.isEmpty, "it is no longer stored in the browser");
 });
 
@@ -134,10 +120,7 @@ test("a closing page sends what is not answered, and a large log goes in several
   for (let n = 0; n < 3; n++) log.add({ ...APPROVE, reason: long });
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(
-    sent.map(({ entries }) => entries.length),
-    [1, 1, 1],
-  );
+  eachIs(sent, ({ entries }) => entries.length, [1, 1, 1]);
   log.add(APPROVE);
   log.stop();
   assert.equal(sent.at(-1).entries.length, 1);

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { FACET_NAMES, Places, RAW, rank } from "../../../../components/grid/js/rank.js";
-import { near, shared } from "../../../shared/shared.js";
+import { eachIs, near, shared } from "../../../shared/shared.js";
 
 const ofPage = (columns) => columns.map((column) => Float32Array.from(column, (cosine) => cosine ?? NaN));
 
@@ -69,26 +69,20 @@ const THREE = {
 
 test("a pinned row comes first and appears once", () => {
   const { list } = rank({ ...THREE, pinned: [1] }, { image: 1 }, 3);
-  assert.deepEqual(
-    list.map(({ row, isExact }) => [row, isExact]),
-    [
-      [1, true],
-      [0, false],
-      [2, false],
-    ],
-  );
+  eachIs(list, ({ row, isExact }) => [row, isExact], [
+    [1, true],
+    [0, false],
+    [2, false],
+  ]);
 });
 
 test("several pinned rows are in the order of their scores", () => {
   const { list } = rank({ ...THREE, pinned: [2, 1] }, { image: 1 }, 3);
-  assert.deepEqual(
-    list.map(({ row, isExact }) => [row, isExact]),
-    [
-      [1, true],
-      [2, true],
-      [0, false],
-    ],
-  );
+  eachIs(list, ({ row, isExact }) => [row, isExact], [
+    [1, true],
+    [2, true],
+    [0, false],
+  ]);
 });
 
 test("a result is strong, weak, or no better than by chance", () => {
@@ -113,10 +107,7 @@ test("a result is strong, weak, or no better than by chance", () => {
 test("disabled words add nothing, and a pinned row displaces no other", () => {
   const words = { fused: false, strength: 3, shares: [0, 0, 1] };
   const { list } = rank({ ...THREE, words, pinned: [2] }, { image: 1 }, 2);
-  assert.deepEqual(
-    list.map(({ row }) => row),
-    [2, 0, 1],
-  );
+  eachIs(list, ({ row }) => row, [2, 0, 1]);
   assert.deepEqual(list[0].words, { share: 0, gain: 0, contribution: 0 });
 });
 
@@ -129,10 +120,7 @@ test("the best rank is 1, ties share a rank, and a missing facet has none", () =
     columns: [Float32Array.of(0.5, 0.9, 0.5, NaN), ...Array(4).fill(new Float32Array(4))],
     means: MEANS,
   });
-  assert.deepEqual(
-    [0, 1, 2, 3].map((row) => places.of(row, 0)),
-    [2, 1, 2, null],
-  );
+  eachIs([0, 1, 2, 3], (row) => places.of(row, 0), [2, 1, 2, null]);
 });
 
 test("disagreement between picture and captions is reported in both directions", () => {

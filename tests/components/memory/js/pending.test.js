@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { PendingQueue } from "../../../../components/memory/js/pending.js";
+import { eachIs } from "../../../shared/shared.js";
 
 const later = async () => {
   for (let turn = 0; turn < 30; turn += 1) await null;
@@ -36,13 +37,10 @@ test("two quick presses are two decisions, in their order, and one run", async (
   queue.decide("reject", "two");
   assert.deepEqual(ids(), ["three"]);
   await later();
-  assert.deepEqual(
-    log.sent.map(({ verb, id }) => [verb, id]),
-    [
-      ["accept", "one"],
-      ["reject", "two"],
-    ],
-  );
+  eachIs(log.sent, ({ verb, id }) => [verb, id], [
+    ["accept", "one"],
+    ["reject", "two"],
+  ]);
   assert.notEqual(log.sent[0].decision, log.sent[1].decision);
   assert.deepEqual([log.runs, log.kept, ids()], [1, null, ["three"]]);
   draw();
@@ -76,10 +74,7 @@ test("an outdated token asks for a run of the page, once", async () => {
   assert.deepEqual([log.runs, log.sent.length], [1, 1]);
   draw(undefined, "second");
   await later();
-  assert.deepEqual(
-    log.sent.map(({ token }) => token),
-    ["first", "second"],
-  );
+  eachIs(log.sent, ({ token }) => token, ["first", "second"]);
   assert.equal(log.sent[0].decision, log.sent[1].decision);
 });
 
@@ -102,10 +97,7 @@ test("among later decisions, the undo of the refused one is found and dropped", 
     await later();
     draw();
   }
-  assert.deepEqual(
-    log.sent.map(({ verb }) => verb),
-    ["accept", "reject", "undo"],
-  );
+  eachIs(log.sent, ({ verb }) => verb, ["accept", "reject", "undo"]);
   assert.equal(log.kept, null);
 });
 
@@ -114,8 +106,5 @@ test("an undo that is refused drops no other undo", async () => {
   queue.decide("undo");
   queue.decide("undo");
   await later();
-  assert.deepEqual(
-    log.kept.map(({ values }) => values.verb),
-    ["undo"],
-  );
+  eachIs(log.kept, ({ values }) => values.verb, ["undo"]);
 });

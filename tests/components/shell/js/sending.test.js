@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
 
 import { Sending } from "../../../../components/shell/js/sending.js";
+import { eachIs } from "../../../shared/shared.js";
 
 afterEach(() => mock.timers.reset());
 
@@ -74,10 +75,7 @@ test("a page that has to be run first is run, and the same request is sent with 
   assert.equal(log.runs, 1);
   draw(2, "second");
   await later();
-  assert.deepEqual(
-    log.sent.map(({ token }) => token),
-    ["first", "second"],
-  );
+  eachIs(log.sent, ({ token }) => token, ["first", "second"]);
   assert.equal(log.sent[0].decision, log.sent[1].decision);
   assert.equal(log.kept, null);
 });
@@ -105,10 +103,9 @@ test("a run that does not come is asked for again", async () => {
 test("a request that waited for its confirmation is sent again when the page is loaded again", async () => {
   const { sending, log } = formWith([done(2)], { kept: { decision: "earlier", values: { name: "frogs" } } });
   await later();
-  assert.deepEqual(
-    log.sent.map(({ decision, values }) => ({ decision, values })),
-    [{ decision: "earlier", values: { name: "frogs" } }],
-  );
+  eachIs(log.sent, ({ decision, values }) => ({ decision, values }), [
+    { decision: "earlier", values: { name: "frogs" } },
+  ]);
   assert.equal(sending.request, null);
 });
 
@@ -122,10 +119,7 @@ test("a press that depends on other fields waits for their run, and is sent once
   draw(2, "second");
   atRest(true);
   await later();
-  assert.deepEqual(
-    log.sent.map(({ token }) => token),
-    ["second"],
-  );
+  eachIs(log.sent, ({ token }) => token, ["second"]);
 });
 
 test("a press whose page does not come to rest says so, and sends nothing", async () => {
@@ -148,10 +142,7 @@ test("what is typed after the server was away is sent by a click alone", async (
   assert.deepEqual(sending.values, { name: "frogs and toads" });
   sending.send(sending.values);
   await later();
-  assert.deepEqual(
-    log.sent.map(({ values }) => values.name),
-    ["frogs", "frogs and toads"],
-  );
+  eachIs(log.sent, ({ values }) => values.name, ["frogs", "frogs and toads"]);
 });
 
 test("what is typed is sent with the base of the form at the moment of typing", async () => {
@@ -169,11 +160,8 @@ test("what is typed is sent with the base of the form at the moment of typing", 
   sending.values = {};
   sending.send({ text: "owls" }); // without typing
   await later();
-  assert.deepEqual(
-    log.sent.map(({ values }) => values),
-    [
-      { base: "old", text: "owls and cats" },
-      { base: "new", text: "owls" },
-    ],
-  );
+  eachIs(log.sent, ({ values }) => values, [
+    { base: "old", text: "owls and cats" },
+    { base: "new", text: "owls" },
+  ]);
 });
