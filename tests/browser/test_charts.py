@@ -41,7 +41,6 @@ def point(page: Page, figure: Locator, *, right: float, down: float) -> None:
     """Move the mouse over a figure: `right` as a share of its width, `down` in px."""
     figure.scroll_into_view_if_needed()
     box = figure.bounding_box()
-    assert box
     page.mouse.move(box["x"] + right * box["width"], box["y"] + down)
 
 

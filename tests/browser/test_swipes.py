@@ -20,7 +20,6 @@ def swipe(page: Page, x: float, y: float = 0) -> None:
     finger = page.context.new_cdp_session(page)
     finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     box = page.locator(".panel .frame").bounding_box()
-    assert box
     middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
     finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [middle]})
     for part in (0.5, 1):

@@ -86,8 +86,6 @@ def test_arrow_keys_lead_through_the_tour_which_covers_nothing_and_all_is_taken_
         if number == 5:  # the memory is empty
             wanted = page.get_by_role("button", name="Load the demo memory").bounding_box()
             ring = page.locator(".memedex-tour-ring").bounding_box()
-            assert wanted
-            assert ring
             assert ring["x"] < wanted["x"]
             assert ring["x"] + ring["width"] > wanted["x"] + wanted["width"]
         if number == 3:

@@ -178,7 +178,6 @@ def test_a_promotion_that_is_sent_again_is_the_same_job(client: Client, captione
     for _ in range(3):
         assert ask(client, captioned, "promote", **promotion) == {}
         job = captioned.jobs.of_decision(promotion["decision"])
-        assert job
         assert captioned.jobs.wait(job.id, timeout=60)
     assert captioned.get(FIRST).tier == "library"
     assert [each.id for each in captioned.jobs.all() if each.kind == "move"] == [job.id]

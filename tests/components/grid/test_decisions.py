@@ -395,7 +395,6 @@ def test_keeping_one_rejects_the_others_but_those_that_were_moved_since(library:
     [told] = decide(library, keep)
     assert told["refused"] == [{"item": address(3), "reason": "approved by ben just now"}]
     job = library.jobs.of_decision(keep["id"])
-    assert job
     assert job.name == "Keep Coin 1, reject 1 other, which gives it tags frog"
     assert library.jobs.wait(job.id, timeout=60)
     assert [library.get(address(number)).tier for number in (1, 2, 3)] == ["pending", "trash", "approved"]

@@ -56,7 +56,6 @@ def test_salvage_restores_history_and_drafts_from_the_last_copy(
 
     salvaged = salvage_if_damaged(layout)
 
-    assert salvaged
     assert salvaged.copy
     assert salvaged.copy.day in salvaged.summary
     with open_library(stocked, embedder=Hashed()) as library:
@@ -94,9 +93,7 @@ def test_salvage_reads_a_copy_of_an_earlier_version(stocked: Path) -> None:
             db.execute(f"DROP TABLE {table}")
         db.execute("PRAGMA user_version = 9")
     removed(Layout(stocked).catalog)
-    salvaged = salvage_if_damaged(Layout(stocked))
-    assert salvaged
-    assert salvaged.copy == copy
+    assert salvage_if_damaged(Layout(stocked)).copy == copy
     with open_library(stocked, embedder=Hashed()) as library:
         assert library.drafts.own(THIRD, actor="ann") == {"entity": "half a"}
         assert list(library.searches.all()) == ["dogs"]

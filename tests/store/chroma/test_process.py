@@ -40,7 +40,6 @@ def chroma(tmp_path: Path) -> Iterator[ChromaProcess]:
 
 
 def stop(chroma: ChromaProcess | None) -> int:
-    assert chroma is not None
     assert chroma._process is not None
     os.kill(chroma._process.pid, signal.SIGSTOP)
     return chroma._process.pid
@@ -206,7 +205,6 @@ def test_a_dead_chroma_process_is_replaced_without_data_loss(
         library.promote(addresses[:1])
         assert library.wait_for_chroma(60)
         chroma = library._follower._chroma
-        assert chroma is not None
         chroma._process.kill()
         chroma._process.wait(60)
         library.promote(addresses[1:])

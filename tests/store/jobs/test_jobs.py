@@ -55,7 +55,6 @@ def test_a_job_that_is_stopped_is_under_way_until_its_work_has_ended(
     number = harness.start()
     assert gate.reached.wait(60)
     ran_by = harness.jobs._runner
-    assert ran_by
     tell, before = ran_by.stop, []
 
     def stop(number: int) -> None:
@@ -77,7 +76,6 @@ def test_a_job_that_ends_while_its_row_is_read_is_not_interrupted(harness: JobHa
     number = harness.start()
     assert gate.reached.wait(60)
     read = harness.jobs._repository.job(number)
-    assert read
     assert read.state == "running"
     gate.open.set()
     assert harness.wait_for(number).state == "done"

@@ -106,7 +106,6 @@ def test_the_map_job_stores_a_map_and_updates_it(
     first = arrange()
     library.promote(captioned(8))
     seen = library.maps.of("entity", "tsne")
-    assert seen is not None
     assert set(seen.addresses) == {address(number) for number in range(9)}  # before the map was stored
     kept = arrange()
     assert kept.points.tolist() == seen.points.tolist()
@@ -137,7 +136,6 @@ def test_a_stored_pca_map_recomputes_only_changed_records(
 
     monkeypatch.setattr(layout, "space_vectors", counted)
     again = reopened_maps(library).of("entity")
-    assert again is not None
     assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
     assert laid_out == []
     library.caption(address(0), caption={"entity": "a volcano of cheese"})
@@ -174,9 +172,7 @@ def test_a_map_follows_the_library_without_moving_other_points(
     )
     assert after.at == before.at
     library.promote(captioned(*range(6, 12)))  # twice as many records need new axes
-    larger = library.maps.of("fused")
-    assert larger is not None
-    assert larger.at > before.at
+    assert library.maps.of("fused").at > before.at
 
 
 def test_a_new_coin_keeps_its_position_when_its_neighbours_are_removed(

@@ -63,9 +63,7 @@ def test_the_job_finds_places_and_looks_again_without_another_layout(
     for number in range(2):
         job = library.jobs.start("map", name=f"layout {number}", options={"space": "entity"})
         assert library.jobs.wait(job.id, timeout=60)
-        chart = library.maps.of("entity", "tsne")
-        assert chart is not None
-        layouts.append(chart.points.tolist())
+        layouts.append(library.maps.of("entity", "tsne").points.tolist())
     assert layouts[0] == layouts[1]
     assert library.maps.neighbourhoods("entity") is not None
 

@@ -156,10 +156,8 @@ def test_the_background_job_reads_what_is_new_and_counts_it(
     library.add([coin(number) for number in range(20)])
     library.picture(FIRST).write_bytes(b"no picture")
     job = models.read_new_pictures(library)
-    assert job
     library.jobs.wait(job.id, timeout=60)
     job = library.jobs.get(job.id)
-    assert job
     assert (job.state, job.done, job.refused, job.total) == ("done", 19, 1, 20)
     assert models.read_new_pictures(library) is None, "what could not be read is not tried again by itself"
     assert set(found(library, "text:hodl")) == {address(number) for number in range(1, 20)}
@@ -189,13 +187,10 @@ def test_a_stopped_job_does_not_begin_again_by_itself(
     library.add([coin(number) for number in range(20)])
     monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
     job = models.read_new_pictures(library)
-    assert job is not None
     library.jobs.cancel(job.id)
     may_go_on.set()
     library.jobs.wait(job.id, timeout=60)
-    stopped = library.jobs.get(job.id)
-    assert stopped is not None
-    assert stopped.state == "cancelled"
+    assert library.jobs.get(job.id).state == "cancelled"
     assert models.read_new_pictures(library) is None
 
 
@@ -212,7 +207,6 @@ def test_a_paused_job_ends_after_the_picture_that_it_reads(
 
     monkeypatch.setattr(library._text_reader, "read", pause)
     job = models.read_new_pictures(library)
-    assert job
     library.jobs.wait(job.id, timeout=60)
     assert len(read) == 1
     assert len(found(library, "text:hodl")) == 1

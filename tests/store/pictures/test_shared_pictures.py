@@ -25,7 +25,6 @@ def test_a_picture_is_fetched_once_and_kept(shared: SharedPictures, tmp_path: Pa
     shared.write(HASH, CONTENT)
     assert shared.hashes() == {HASH}
     path = shared.fetch(HASH)
-    assert path is not None
     assert path.read_bytes() == CONTENT
     next((tmp_path / "shared").rglob("*.jpg")).unlink()
     assert shared.fetch(HASH) == path

@@ -28,7 +28,6 @@ def rule(name: str = "Copies", **values: Any) -> Rule:
 def finished(library: Library, name: str, **given: Any) -> str:
     """Run the rule to its end; returns its decision."""
     job = running.start(library, name, **given)
-    assert job is not None
     assert library.jobs.wait(job.id, timeout=60)
     return job.decision
 

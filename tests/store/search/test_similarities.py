@@ -171,7 +171,6 @@ def test_the_first_answer_is_from_the_bound_and_the_next_from_all_cosines(larger
     moved = larger.search(Query(ASKED.parts, weights={"visual": 1.0}, top=5))
     assert moved.certainty.candidates == 0, "none was left out"
     cosines = first.answer.everything
-    assert cosines is not None
     assert [hit.score for hit in moved.hits] == sorted(cosines[FACETS.index("visual")], reverse=True)[:5]
     again = larger.search(ASKED)
     assert [(hit.address, hit.score) for hit in again.hits] == [

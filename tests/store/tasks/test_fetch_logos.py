@@ -65,7 +65,6 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 def fetched(library: Library, remote_logos: list[RemoteLogo]) -> Any:
     job = fetch_logos.start(library, remote_logos, name="Logos")
-    assert job is not None
     assert library.jobs.wait(job.id, timeout=60)
     return library.jobs.get(job.id)
 
@@ -130,7 +129,6 @@ def test_an_interrupted_fetch_continues_after_a_restart(
         plain = respond_with(picture(number))
         server.answers[f"/{number}.png"] = lambda request, plain=plain: (gate.wait(60), plain(request))
     job = fetch_logos.start(library, remote_logos, name="Logos")
-    assert job is not None
     library.jobs.pause(job.id)
     gate.set()
     assert library.jobs.wait(job.id, timeout=60)

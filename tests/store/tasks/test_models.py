@@ -53,7 +53,6 @@ def test_two_clicks_lead_from_nothing_to_a_library_embedded_with_it(library: Lib
     job = models.download(library, SMALL.name)
     assert library.jobs.wait(job.id, timeout=120)
     over = library.jobs.get(job.id)
-    assert over
     assert (over.state, over.error) == ("done", "")
     assert over.done == over.total > 1, "counted in megabytes"
     assert len(hub.gets) == 2, "the broken connection was continued"
@@ -78,9 +77,7 @@ def test_a_download_that_was_paused_twice_continues_after_a_restart_with_the_sam
         hub.reached.clear()
         hub.gate.set()
         assert library.jobs.wait(job.id, timeout=60)
-        paused = library.jobs.get(job.id)
-        assert paused
-        assert paused.state == "paused"
+        assert library.jobs.get(job.id).state == "paused"
         hub.gate.clear()
         if hub.cuts:
             library.jobs.resume(job.id)
@@ -99,7 +96,6 @@ def test_a_wrong_hash_fails_the_job_and_leaves_no_model(library: Library, hub: H
     job = models.download(library, SMALL.name)
     assert library.jobs.wait(job.id, timeout=60)
     over = library.jobs.get(job.id)
-    assert over
     assert over.state == "failed"
     assert f"{WEIGHTS} of someone/tiny is not what" in over.error
     assert not SMALL.is_here

@@ -230,13 +230,11 @@ def test_on_a_full_disk_the_job_fails_or_waits_can_be_resumed_and_refuses_no_coi
         job = library.jobs.start("tags", keys, name="Tag", options={"add": ["cozy"]})
         assert library.jobs.wait(job.id, timeout=60)
         ended = library.jobs.get(job.id)
-        assert ended
         assert (ended.state, ended.done, ended.refused) == (state, 0, 0)
         assert why in ended.error
         disk.is_full = False
         library.jobs.resume(job.id)
         assert library.jobs.wait(job.id, timeout=60)
         ended = library.jobs.get(job.id)
-        assert ended
         assert (ended.state, ended.done, ended.refused) == ("done", 3, 0)
         assert all("cozy" in tags_on_disk(library, number)[0] for number in range(3))

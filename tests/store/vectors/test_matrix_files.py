@@ -74,7 +74,6 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mapped_matrices_equal_the_saved_ones(tmp_path: Path, matrices: Matrices, small_files: None) -> None:
     name = matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
     mapped = matrix_files.load(tmp_path / name, fingerprint="hashed 1")
-    assert mapped is not None
     before, after = matrices.snapshot(), mapped.snapshot()
     assert after.generation == 7
     assert len(after.segments) == 3

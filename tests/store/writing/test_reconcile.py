@@ -304,9 +304,7 @@ def test_a_damaged_picture_is_put_back_from_the_shared_ones(
     written = path.read_bytes()
     monkeypatch.setenv("MEMEDEX_PICTURES", str(tmp_path / "pictures"))
     settings.cache_clear()
-    place = shared_pictures(library.layout)
-    assert place
-    place.write(content_hash(written), written)
+    shared_pictures(library.layout).write(content_hash(written), written)
     damaged = written[:-40] + bytes([written[-40] ^ 1]) + written[-39:]
     path.write_bytes(damaged)
     found = doctor.repair(library)
