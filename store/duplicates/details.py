@@ -46,6 +46,10 @@ _MISSED = 0.3  # what a detail costs that should show and does not, in the natur
 _VISIBLE = 5 / _SIDE  # diameter below which it need not
 PLACED = 8  # pictures found in one, the likeliest
 _TRIED = 64  # pictures that are weighed exactly
+_APART, _AGREE = (
+    0.01,
+    0.02,
+)  # squared distance of two details, of the side; and from where two say that one is
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +298,23 @@ def _agreeing(pictures: Numbers, larger: Floats, middles: Floats, weights: Float
 
 
 def _fitted(mine: Floats, theirs: Floats, larger: Floats) -> tuple[float, Floats]:
-    """The side of the other picture, and its middle: by least squares if the details lie apart."""
+    """The side of the other picture, and its middle: by least squares of the most details that agree.
+
+    Every two that lie apart say where the others would be (Fischler and Bolles 1981, "RANSAC").
+    """
     side = float(2 ** np.median(larger))
-    mean, their_mean = mine.mean(axis=0), theirs.mean(axis=0)
-    apart = theirs - their_mean
-    if len(mine) > 2 and (spread := float((apart**2).sum())) > 0.01 * len(mine):
-        fitted = float((apart * (mine - mean)).sum()) / spread
-        if 0.6 < fitted / side < 1.6:
-            return fitted, mean + fitted * (0.5 - their_mean)
-    return side, np.median(mine + (0.5 - theirs) * side, axis=0)
+    one, two = np.triu_indices(len(mine), 1)
+    apart = theirs[one] - theirs[two]
+    far = (apart**2).sum(axis=1)
+    sides = (apart * (mine[one] - mine[two])).sum(axis=1) / np.maximum(far, _APART)
+    usable = (far > _APART) & (sides > 0.6 * side) & (sides < 1.6 * side)
+    one, sides = one[usable], sides[usable]
+    middles = mine[one] + (0.5 - theirs[one]) * sides[:, None]
+    far_off = np.abs(middles[:, None] + (theirs - 0.5) * sides[:, None, None] - mine).max(axis=2)
+    agree = max(far_off < _AGREE, key=np.count_nonzero, default=np.zeros(len(mine), bool))
+    if np.count_nonzero(agree) < 3:
+        return side, np.median(mine + (0.5 - theirs) * side, axis=0)
+    mean, their_mean = mine[agree].mean(axis=0), theirs[agree].mean(axis=0)
+    apart = theirs[agree] - their_mean
+    side = float((apart * (mine[agree] - mean)).sum() / (apart**2).sum())
+    return side, mean + side * (0.5 - their_mean)
