@@ -1,7 +1,8 @@
 """Whether two pictures that look alike are one: the second is laid over the first, and places are compared.
 
     agreement      the share of two pictures that is the same
-    Confirmation   confirms by it what fingerprints and vectors found alike
+    is_covered     whether all but what lies below a sticker is the same
+    Confirmation   confirms by them what fingerprints, details and vectors found alike
 
 A copy agrees with its original nearly everywhere, however it was cropped, turned or written on; pictures of
 one series, such as medals with the same rim, agree in their frame alone. The second picture is moved, turned
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.float64]
 
-SCHEME = "aligned v2"
+SCHEME = "aligned v3"
 _SMALL, _LARGE = 32, 96  # pixels of a side: to begin on, and to compare on
 _DECODED = 128
 _STEPS = {_SMALL: 6, _LARGE: 8}
@@ -45,8 +46,7 @@ _NOISE = 0.5  # of a standard deviation: pixels that differ by more pull less
 _CERTAIN = 0.85  # a share that needs no second try …
 _ALIGNED = 0.9  # … and a correlation of the whole that no other start improves
 _MIDDLE = 0.64  # radius of the middle of a picture, where half its side is 1
-_SOME, _ENOUGH = 20, 150  # places of 96 × 96 that say something, and that do on one side of the middle
-_BEYOND = 0.15  # of half the side: from here a place lies on one side
+_SOME = 20  # places of 96 × 96 that say something
 _TONES = (0, 1)  # luma; and lightness, which a turned hue leaves as it was
 
 
@@ -95,21 +95,18 @@ def agreement(one: PictureViews, other: PictureViews) -> float:
     return share if share >= _CERTAIN else max(share, _agreement(other, one))
 
 
-def agreement_in_place(one: PictureViews, other: PictureViews) -> tuple[float, float]:
-    """The shares, 0 to 1, of the places in the middle that agree, of two that lie nearly the same already.
+def agreement_in_place(one: PictureViews, other: PictureViews) -> float:
+    """The share, 0 to 1, of the places in the middle that agree, of two that lie nearly the same already.
 
-    Of all of them, of all places if there is nothing in the middle; and of those on one side of it, the side
-    that agrees best. Coins of one series share their frame, but hardly half of their signs; a sticker or a
-    word leaves one side as it was.
+    Of all places if there is nothing in the middle. Coins of one series share their frame, but hardly half of
+    their signs.
     """
-    shares, sides = [0.0], [0.0]
+    shares = [0.0]
     for tone in _TONES:
         aligned, _ = _aligned(tone, one, other, _STARTS[:1])
         if aligned is not None:
-            alike, counts = _compared(one.large[tone], other.large[tone], aligned)
-            shares.append(_share(alike, counts, part=_MIDDLE))
-            sides.append(_share_of_side(alike, counts))
-    return max(shares), max(sides)
+            shares.append(_share(*_compared(one.large[tone], other.large[tone], aligned), part=_MIDDLE))
+    return max(shares)
 
 
 def _agreement(one: PictureViews, other: PictureViews) -> float:
@@ -225,21 +222,64 @@ def _share(alike: Pixels, counts: NDArray[np.bool_], *, part: float = 2.0) -> fl
     return float((alike[counts] > _AGREES).mean()) if counts.any() else 0.0
 
 
-def _share_of_side(alike: Pixels, counts: NDArray[np.bool_]) -> float:
-    """The highest share of the places in the middle that lie beyond a line through it, of eight lines."""
-    x, y = (each.reshape(alike.shape) for each in _grid(len(alike)))
-    middle = counts & (np.hypot(x, y) < _MIDDLE)
-    turns = np.arange(8) * np.pi / 4
-    sides = [middle & (x * np.cos(turn) + y * np.sin(turn) > _BEYOND) for turn in turns]
-    shares = [float((alike[side] > _AGREES).mean()) for side in sides if side.sum() > _ENOUGH]
-    return max(shares, default=0.0)
-
-
 def _grid(side: int) -> tuple[Pixels, Pixels]:
     """(places,) each: x and y of the pixels' centres, from -1 to 1."""
     centres = (np.arange(side) + 0.5) * 2 / side - 1
     x, y = np.meshgrid(centres, centres)
     return x.ravel(), y.ravel()
+
+
+_TILE = 64  # pixels of a side of what is compared below a sticker
+_OTHER_COLOUR = 24  # of 255, in red, green or blue
+_LARGEST_COVER = 0.5  # of the picture
+_SAME, _SAME_CONTENT = 0.97, 0.93  # of all that shows beside it, and of the content there in the middle
+_SHOWS = 0.15  # of either picture's content
+_THING, _LETTERS = (
+    (0.75, 80),
+    (0.57, 250),
+)  # share that it changes, and places with content in the middle beside it
+
+
+def tile(picture: bytes) -> Pixels:
+    """(64, 64, 3): the colours of one of the library's JPGs. Raises BadPicture if it cannot be read."""
+    from PIL import Image
+
+    return np.asarray(_opened(picture, _TILE).resize((_TILE, _TILE), Image.Resampling.BOX), np.float64)
+
+
+def is_covered(one: Pixels, other: Pixels) -> bool:
+    """Whether two pictures are the same beside one thing that covers the rest: a sticker, or letters.
+
+    Coins of one series have the same frame around another sign as well, but on the same ground: below a
+    sticker hardly anything is as it was.
+    """
+    import cv2
+
+    differs = np.abs(one - other).max(axis=2) >= _OTHER_COLOUR
+    around = np.ones((3, 3), np.uint8)
+    changed = cv2.findNonZero(cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_OPEN, around))
+    if changed is None:
+        return False
+    hull = cv2.fillConvexPoly(np.zeros(differs.shape, np.uint8), cv2.convexHull(changed), 1)
+    cover = cv2.dilate(hull, around) > 0
+    if cover.mean() > _LARGEST_COVER or differs[~cover].mean() > 1 - _SAME:
+        return False
+    contents = _has_content(one), _has_content(other)
+    inner = np.hypot(*_grid(_TILE)).reshape(cover.shape) < _MIDDLE
+    middle = (contents[0] | contents[1]) & inner & ~cover
+    return bool(
+        any(differs[cover].mean() >= share and middle.sum() >= places for share, places in (_THING, _LETTERS))
+        and (middle & ~differs).sum() >= _SAME_CONTENT * middle.sum()
+        and all((each & ~cover).sum() >= _SHOWS * each.sum() for each in contents)
+    )
+
+
+def _has_content(colours: Pixels) -> NDArray[np.bool_]:
+    from scipy.ndimage import uniform_filter
+
+    luma = colours @ (0.299, 0.587, 0.114)
+    spread = uniform_filter(luma**2, 5) - uniform_filter(luma, 5) ** 2
+    return np.asarray(spread > _CONTENT**2)
 
 
 def _resized(image: "Image.Image", side: int) -> Pixels:
@@ -269,7 +309,7 @@ _PRINTS, _VECTORS = 8, 2  # of one picture, the nearest that are looked at, 0.05
 # Chosen on half of the real logos (docs/duplicates.md): the score of the details, times the share that agrees
 # in the middle, of a copy; and either alone. What agrees everywhere needs little else: plain logos have few.
 _EVIDENCE, _LEAST_SCORE, _LEAST_SHARE = 14.0, 6.0, 0.4
-_EVERYWHERE, _ON_A_SIDE = 0.9, 0.8
+_EVERYWHERE = 0.9
 _LEAST_PART = 0.01  # of this picture has to show the other one …
 _NEARLY_WHOLE = 0.7  # … and nearly all of either: two parts say nothing about the rest
 _PARTS_DECODED = 256
@@ -331,10 +371,26 @@ class Confirmation:
                 theirs = _opened(self._content_of(one.image_hash), _PARTS_DECODED)
             except (OSError, MemedexError):
                 continue
-            share, side = agreement_in_place(views_of_part(theirs, there), views_of_part(mine, here))
+            share = agreement_in_place(views_of_part(theirs, there), views_of_part(mine, here))
             is_telling = share >= _LEAST_SHARE and share * one.score >= _EVIDENCE
-            if share >= _EVERYWHERE or is_telling or (side >= _ON_A_SIDE and one.score >= _EVIDENCE):
+            if share >= _EVERYWHERE or is_telling:
                 same.append(NearPrint(one.image_hash, round(NEAR - _SURER * share), is_mirrored))
+        return same
+
+    def covered(self, content: bytes, found: Sequence[str]) -> list[NearPrint]:
+        """Those of these pictures, by their hashes, that this one (a JPG) is with a sticker on it."""
+        try:
+            mine = tile(content)
+        except BadPicture:
+            return []
+        same = []
+        for image_hash in found:
+            try:
+                theirs = tile(self._content_of(image_hash))
+            except (OSError, MemedexError):
+                continue
+            if is_covered(mine, theirs):
+                same.append(NearPrint(image_hash, NEAR - _SURER, is_mirrored=False))
         return same
 
     def similar(self, address: str, cosines: Mapping[str, float]) -> dict[str, float]:

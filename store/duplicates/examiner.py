@@ -194,11 +194,13 @@ class Examiner:
             return alike
         whole = self._confirmation.near(content, alike)
         known = {one.image_hash for one in whole}
-        parts: list[NearPrint] = []
-        for is_mirrored, asked in ((False, found), (True, found.mirrored())):
-            placed = [one for one in self._index.placed(asked) if one.image_hash not in known]
-            parts += self._confirmation.placed(content, placed, is_mirrored=is_mirrored)
+        upright = self._index.placed(found)
+        below = dict.fromkeys([*self._neighbours.in_place(print_), *(one.image_hash for one in upright)])
+        parts = self._confirmation.covered(content, [one for one in below if one not in known])
+        for is_mirrored, placed in ((False, upright), (True, self._index.placed(found.mirrored()))):
             known.update(one.image_hash for one in parts)
+            unknown = [one for one in placed if one.image_hash not in known]
+            parts += self._confirmation.placed(content, unknown, is_mirrored=is_mirrored)
         return parts + whole
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:

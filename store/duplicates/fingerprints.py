@@ -169,6 +169,9 @@ _PAIRS = (  # views that a copy and its original can share: two parts of picture
     (LIGHT, LIGHT_MIDDLE),
     (LIGHT_MIDDLE, LIGHT),
 )
+# Of a picture below a sticker, the same views are nearest; what lies there is compared (alignment.py).
+_SAME = tuple((view, view) for view in (WHOLE, *CORNERS))
+_NEAR_IN_PLACE, _COARSE_IN_PLACE, _IN_PLACE = 104, 26, 12
 _FAR = 256
 
 
@@ -230,12 +233,10 @@ class Neighbours:
         """Pictures similar to the one with this fingerprint, itself included, nearest first."""
         if len(print_) != SIZE:
             return []
-        with self._lock:  # arrays only grow at their end: what was there stays where it is
-            hashes, coarse, fine = self._hashes, self._coarse, self._fine
-            count = len(hashes)
+        hashes, coarse, fine = self._snapshot()
         plain = hash_rows([print_])
-        straight = _distances(plain, coarse[:, :count], fine[:, :count])
-        turned = _distances(mirrored(plain), coarse[:, :count], fine[:, :count])
+        straight = _distances(plain, coarse, fine, _PAIRS, _COARSE)
+        turned = _distances(mirrored(plain), coarse, fine, _PAIRS, _COARSE)
         best = np.minimum(straight, turned)
         found = np.flatnonzero(best <= NEAR)
         order = found[np.argsort(best[found], kind="stable")][:MOST]
@@ -243,6 +244,20 @@ class Neighbours:
             NearPrint(hashes[place], int(best[place]), bool(turned[place] < straight[place]))
             for place in order
         ]
+
+    def in_place(self, print_: bytes) -> list[str]:
+        """The pictures nearest view by view, some farther than `near`: a sticker may lie on one of them."""
+        if len(print_) != SIZE:
+            return []
+        hashes, coarse, fine = self._snapshot()
+        best = _distances(hash_rows([print_]), coarse, fine, _SAME, _COARSE_IN_PLACE)
+        order = np.argsort(best, kind="stable")[:_IN_PLACE]
+        return [hashes[place] for place in order if best[place] <= _NEAR_IN_PLACE]
+
+    def _snapshot(self) -> tuple[list[str], Words, Words]:
+        with self._lock:  # arrays only grow at their end: what was there stays where it is
+            count = len(self._hashes)
+            return self._hashes, self._coarse[:, :count], self._fine[:, :count]
 
     def _append(self, hashes: Sequence[str], prints: list[bytes]) -> None:
         rows = hash_rows(prints)
@@ -257,13 +272,18 @@ class Neighbours:
         self._hashes += hashes
 
 
-def _distances(plain: Bytes, coarse: Words, fine: Words) -> NDArray[np.int16]:
-    """(N,): the distance of each picture by the nearest of the views that can match; 256 means far."""
+def _distances(
+    plain: Bytes, coarse: Words, fine: Words, pairs: Sequence[tuple[int, int]], most: int
+) -> NDArray[np.int16]:
+    """(N,): the distance of each picture by the nearest of these pairs of views; 256 means far.
+
+    A pair of whose 64 lowest frequencies more than `most` differ is not looked at.
+    """
     best = np.full(coarse.shape[1], _FAR, np.int16)
     low, words = _lowest(plain)[0], _words(plain)[0]
-    places = {(low[mine], words[mine].tobytes(), other): mine for mine, other in _PAIRS}
+    places = {(low[mine], words[mine].tobytes(), other): mine for mine, other in pairs}
     for (key, _, other), mine in places.items():  # without a border, WHOLE and TRIMMED are the same
-        close = np.flatnonzero(np.bitwise_count(coarse[other] ^ key) <= _COARSE)
+        close = np.flatnonzero(np.bitwise_count(coarse[other] ^ key) <= most)
         if len(close):
             bits = np.bitwise_count(fine[other, close] ^ words[mine]).sum(axis=1, dtype=np.int16)
             best[close] = np.minimum(best[close], bits)

@@ -13,7 +13,14 @@ from store.duplicates.examiner import Examiner
 from store.library import Library
 from store.progress import Progress
 from tests.store.conftest import address, coin
-from tests.store.duplicates.copies import badges, coin_with_drawing, drawing, matches_of, normalised_picture
+from tests.store.duplicates.copies import (
+    badges,
+    coin_with_drawing,
+    drawing,
+    matches_of,
+    normalised_picture,
+    stickered,
+)
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
@@ -131,12 +138,6 @@ def on_a_phone(picture: Image.Image) -> Image.Image:
     return phone
 
 
-def covered(picture: Image.Image) -> Image.Image:
-    picture = picture.copy()
-    ImageDraw.Draw(picture).ellipse((170, 160, 250, 240), fill="#ffcc33", outline="black", width=4)
-    return picture
-
-
 def captioned(picture: Image.Image) -> Image.Image:
     page = Image.new("RGB", (256, 330), "white")
     page.paste(picture, (0, 74))
@@ -148,7 +149,7 @@ def middle(picture: Image.Image) -> Image.Image:
     return picture.crop((50, 50, 206, 206))
 
 
-SHOWN = [in_a_window, on_a_phone, covered, captioned, middle]
+SHOWN = [in_a_window, on_a_phone, stickered, captioned, middle]
 
 
 @pytest.mark.parametrize("shown", SHOWN)
