@@ -72,11 +72,7 @@ def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: i
 
 
 def with_words_or_named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
-    """Exact matches, then records that contain all of these words.
-
-    Ordered by BM25, in which name and ticker weigh ten times as much as descriptions and captions. An address
-    returns its record alone.
-    """
+    """Exact matches, then records with all of these words by BM25; of an address its record alone."""
     first = exactly_named(db, words, filter, limit=limit)
     if [record.address for record in first] == [words.strip()]:
         return first

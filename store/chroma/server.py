@@ -287,11 +287,7 @@ class ServerCollections(Collections):
     def nearest_with_distances(
         self, name: str, vector: Vector, *, n: int, where: "Where | None"
     ) -> tuple[list[str], list[float]]:
-        """The `n` nearest entries with these metadata, and their cosine distances, the nearest first.
-
-        chromadb 1.5.9 reads more of its index the larger `n` is; fewer than `n` come back only if there are
-        no others.
-        """
+        """The `n` nearest entries, fewer if there are no others, with their cosine distances."""
         query = partial(self.collection(name).query, query_embeddings=vector[None], n_results=n, where=where)
         found = self._ask(partial(query, include=["distances"]))
         return found["ids"][0], (found["distances"] or [[]])[0]

@@ -1,7 +1,6 @@
 """Verbs of what the text memory holds of worlds, sessions, papers and recorded transcripts."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,7 +18,6 @@ from store.memory.values import (
     BY_WORDS,
     LARGEST,
     MOST_CHARS,
-    EntryHit,
     EventFilter,
     ImportedDocument,
     UnknownEntry,
@@ -46,12 +44,7 @@ def lore(
     as_of: AsOf = "",
 ) -> int:
     """What is known of a world."""
-    with call.reading_memory("world_lore", as_of) as memory:
-        memory.lore.check_known(world)
-        _say_if_not_read(memory, "world_lore", query, call)
-        most = _checked_characters(max_chars)
-        found = memory.lore.search(world, query, n=n)
-    return _scored(found, most, call)
+    return _asked("world_lore", world, query, n, max_chars, as_of, call)
 
 
 @verb("recall")
@@ -64,20 +57,16 @@ def recall(
     as_of: AsOf = "",
 ) -> int:
     """What a character remembers of a session."""
-    with call.reading_memory("session_memory", as_of) as memory:
-        memory.session_memory.check_known(key)
-        _say_if_not_read(memory, "session_memory", query, call)
-        most = _checked_characters(max_chars)
-        found = memory.session_memory.search(key, query, n=n)
-    return _scored(found, most, call)
+    return _asked("session_memory", key, query, n, max_chars, as_of, call)
 
 
-def _checked_characters(most: int) -> int:
-
-    return checked_count(most, what="--max-chars", most=MOST_CHARS)
-
-
-def _scored(found: Sequence[EntryHit], most: int, call: Call) -> int:
+def _asked(kind: str, scope: str, query: str, n: int, most: int, as_of: str, call: Call) -> int:
+    with call.reading_memory(kind, as_of) as memory:
+        part = memory.lore if kind == "world_lore" else memory.session_memory
+        part.check_known(scope)
+        _say_if_not_read(memory, kind, query, call)
+        most = checked_count(most, what="--max-chars", most=MOST_CHARS)
+        found = part.search(scope, query, n=n)
     characters = sum(len(hit.row["text"]) for hit in found)
     if characters > most:
         call.say(f"context_warning: {characters:,} characters, more than {most:,}; nothing was left out")

@@ -51,11 +51,7 @@ def alone(staged: Path, root: Path, *, timeout: float = _TIMEOUT) -> Iterator[No
 
 
 def exchange(parts: Exchange, *, disk: Disk) -> None:
-    """Replace the parts; after an error they are as before. The caller holds `alone`.
-
-    Raises OSError if the disk refuses, NotWritten if it refuses the way back as well: then the exchange is
-    finished before the root is opened next.
-    """
+    """Replace the parts, under `alone`, or leave them as before. Raises OSError, or NotWritten."""
     about = {"aside": parts.aside.relative_to(parts.root).as_posix(), "names": [*parts.names]}
     try:
         disk.replace(parts.staged / _RECORD, json.dumps(about).encode())

@@ -31,11 +31,7 @@ _making = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
 
 
 def thumbnail(layout: Layout, picture: Path, image_hash: str, *, size: int) -> Path:
-    """The path of the picture's copy whose longer side is `size` pixels, made if it is missing.
-
-    `image_hash` is the SHA-256 of the picture and names the copy, so a copy never becomes stale.
-    Raises BadPicture if the picture cannot be read, or if `size` is not one of SIZES.
-    """
+    """The path of the picture's copy of `size` pixels, by its hash, made if missing. Raises BadPicture."""
     if size not in SIZES:
         raise BadPicture(f"there are no copies of {size} pixels, only of {' and '.join(map(str, SIZES))}")
     path = layout.thumbnails / image_hash[:2] / f"{image_hash}-{size}-{LOOK}.webp"

@@ -134,11 +134,7 @@ Matrix = NDArray[np.float32]
 
 
 def spans(length: int, *, size: int) -> list[slice]:
-    """The fewest windows of `size` tokens that cover `length`, evenly spread, a quarter or more shared.
-
-    All windows of a long text have the same length, so that each token counts about the same in their
-    average.
-    """
+    """The fewest equal windows of `size` tokens over `length`, evenly spread, a quarter or more shared."""
     if length <= size:
         return [slice(0, length)]
     step = max(1, size - size // 4)

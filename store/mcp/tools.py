@@ -174,10 +174,7 @@ class Tools:
         as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What is known of a world; context_warning where that is longer than max_chars together."""
-        with self._access.memory_at(as_of) as memory:
-            memory.lore.check_known(world_id)
-            found = _within(memory.lore.search(world_id, query, n=n_results), max_chars)
-            return {**found, **_note(memory, LORE, query)}
+        return self._texts(LORE, world_id, query, n_results, max_chars, as_of)
 
     def query_memory(
         self,
@@ -188,10 +185,16 @@ class Tools:
         as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
+        return self._texts(SESSIONS, session_id, query, n_results, max_chars, as_of)
+
+    def _texts(
+        self, kind: str, scope: str, query: str, n: int, most: int, as_of: Moment
+    ) -> answers.FoundTexts:
         with self._access.memory_at(as_of) as memory:
-            memory.session_memory.check_known(session_id)
-            found = _within(memory.session_memory.search(session_id, query, n=n_results), max_chars)
-            return {**found, **_note(memory, SESSIONS, query)}
+            part = memory.lore if kind == LORE else memory.session_memory
+            part.check_known(scope)
+            found = _within(part.search(scope, query, n=n), most)
+            return {**found, **_note(memory, kind, query)}
 
     def search_documents(
         self,

@@ -69,11 +69,7 @@ def read(path: Path) -> bytes:
 def document_text(
     content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
 ) -> DocumentText:
-    """The text of each page, with a PDF's tables if wanted; one page for what is no PDF.
-
-    What needs a parser is read in a process of its own, which ends if `progress` is cancelled. Raises
-    BadSource for unknown kinds and no text.
-    """
+    """The text of each page, with a PDF's tables if wanted; one page of others. Raises BadSource."""
     suffix = Path(name).suffix.lower()
     if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX, *markup.OFFICE):
         return read_document(content, name=name, with_tables=with_tables, progress=progress)

@@ -361,11 +361,7 @@ class Entries:
         self._model.use(embedder)
 
     def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
-        """Delete every vector of a model that is not in use; returns how many, None if there were none.
-
-        They are gone from every file, the history included; texts stay. Cannot be undone; the history says
-        who did it and when. Raises InvalidInput for the model in use.
-        """
+        """Delete every vector of a model not in use, from every file; how many. Raises InvalidInput."""
         refuse_agents(self.actor, "delete vectors")
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:

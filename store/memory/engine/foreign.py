@@ -34,11 +34,7 @@ _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # nano-, micro- and millisecon
 
 
 def moment(value: Any) -> str | None:
-    """A time as sortable text, ISO 8601 in UTC: from a date with one reading, or time since 1970.
-
-    Time since 1970 is in seconds, or in milli-, micro- or nanoseconds if it is too large for seconds. None
-    for anything else.
-    """
+    """A time as sortable ISO 8601 in UTC: of a date with one reading, or since 1970 in any unit; or None."""
     try:
         if isinstance(value, str):
             found = _written(value.strip())

@@ -14,11 +14,7 @@ from store.progress import Progress
 
 
 def reembed(entries: Entries, embedder: Embedder | None = None, *, progress: Progress | None = None) -> bool:
-    """Embed what has no vector of this model, then make it this kind's model; False if cancelled.
-
-    Without `embedder` it is the kind's own. Raises NotWritten if another process chooses another model
-    meanwhile; no vector is lost then, nor by a crash.
-    """
+    """Embed what has no vector of this model, then use it; False if cancelled. Raises NotWritten."""
     return _change(entries, embedder or entries.embedder, progress=progress or Progress())
 
 

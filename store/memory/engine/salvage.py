@@ -316,11 +316,7 @@ def _take_sources(database: Database, sources: "Sequence[_Source]", disk: Disk) 
 
 
 def _take_decisions(db: sqlite3.Connection, sources: "Sequence[_Source]") -> dict[str, dict[int, int]]:
-    """Take the decisions of all files in, in their order; returns each file's numbers as they are now.
-
-    Those of the same number, once all kinds shared them, are parts of one decision. Before, the clock orders
-    them.
-    """
+    """Take the decisions of all files in, by common number or by clock; returns their numbers now."""
     rows, numbers = [], defaultdict[str, dict[int, int]](dict)
     for one in sources:
         shared = one.meta(db).get("numbered_after")

@@ -350,11 +350,7 @@ class Lore(Scoped):
     def put_world(
         self, world: World, *, verb: str = "load world", actor: str = "", decision: str | None = None
     ) -> None:
-        """Store a world's base lore in chunks, and delete what its file had and no longer has.
-
-        What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `decision` as in
-        `Entries.change`.
-        """
+        """Store a world's base lore in place of what its file had; what was added otherwise stays."""
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
         new = self.entries.embed(texts)
