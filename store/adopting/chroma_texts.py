@@ -136,15 +136,18 @@ _OWNER = {
 
 
 def tags_of(value: Any) -> list[str]:
-    """The tags of a list, of a JSON list or of one text with commas (or semicolons) between them."""
+    """The tags of a list, of a JSON list, of an object, or of one text with commas (or semicolons)."""
     if isinstance(value, str):
         if value.lstrip().startswith("["):
             with suppress(ValueError, RecursionError):  # else it is a text with commas that begins so
                 return tags_of(json.loads(value))
         value = value.split("," if "," in value else ";")
+    if isinstance(value, Mapping):
+        value = [name for name, holds in value.items() if holds]
     if not isinstance(value, list):
         return []
-    return list(dict.fromkeys(tag.strip() for tag in value if isinstance(tag, str) and tag.strip()))
+    names = (one.get("name") if isinstance(one, Mapping) else one for one in value)
+    return list(dict.fromkeys(tag.strip() for tag in names if isinstance(tag, str) and tag.strip()))
 
 
 def _time(metadata: Metadata) -> tuple[str | None, tuple[str, ...]]:

@@ -238,14 +238,20 @@ def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
             yield from _export(inner)
         case _:
             lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
-            rows = [_flat(one) for one in next(lists, []) if isinstance(one, dict)]
             is_named = isinstance(whole.get("memories"), list)  # as nothing else is called
+            given = ({"text": one} if is_named and isinstance(one, str) else one for one in next(lists, []))
+            rows = [_flat(one) for one in given if isinstance(one, dict)]
             if rows and (is_named or any(_TELLING & row.keys() for row in rows)):  # others may lack it
                 yield from _rows(rows)
                 for one in whole.get("relations") or ():
                     yield from _facts(one)
             elif not rows:
-                yield from _listed([whole])
+                for one in ([whole], *filter(_is_list, whole.values())):  # of each person, under a name
+                    yield from _listed(one)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _letta(blocks: Iterable[Any], agents: list[Any], whole: Mapping[str, Any]) -> Iterator[Given]:

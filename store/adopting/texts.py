@@ -180,7 +180,8 @@ class Adoption:
         if text and before != entry.row:
             entry = without_secrets(entry, text, found)
         row = entry.row
-        if before not in (None, row) and entry.may_be_renamed and id not in known.adopted:
+        is_new = known.adopted.get(id, self.decision) == self.decision  # not one that was edited since
+        if before not in (None, row) and entry.may_be_renamed and is_new:
             id = f"{id}_{sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:8]}"
             row = {**row, "id": id}
             before = known.look_up(id)

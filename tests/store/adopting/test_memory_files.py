@@ -171,6 +171,9 @@ def test_lines_of_a_graph_that_are_broken_or_of_another_type_cost_themselves_alo
           "labels": [{"name": "a"}], "createdTimestampUsec": 1777622401000000, "isTrashed": False,
           "isPinned": False}, {"# Pond\n\n- [x] Frogs"}),
         ({"textContent": "Gone", "isTrashed": True, "isPinned": False}, set()),
+        ({"ada": [{"id": "1", "memory": "Likes frogs"}], "bob": [{"id": "1", "memory": "Sings"}]},
+         {"Likes frogs", "Sings"}),
+        ({"memories": ["Likes frogs", "Sings"]}, {"Likes frogs", "Sings"}),
         ({"memories": "none"}, set()),
     ],
 )  # fmt: skip
@@ -188,12 +191,13 @@ def test_items_of_a_store_are_known_by_their_namespace_and_categories_are_tags(
     memory: Memory, tmp_path: Path
 ) -> None:
     items = [
-        {"namespace": [name], "key": "k", "value": {"text": f"Of {name}", "categories": ["pond"]}}
-        for name in ("ada", "mira")
+        {"namespace": [name], "key": "k", "value": {"text": f"Of {name}", "categories": categories}}
+        for name, categories in (("ada", [{"name": "pond"}]), ("mira", {"pond": True, "reeds": False}))
     ]
     (tmp_path / "store.json").write_text(json.dumps(items))
     assert adopted(memory, tmp_path).taken == ["ada/k", "mira/k"]
-    assert json.loads(memory.kinds["memories"].get("ada/k")["tags"]) == ["pond"]
+    for id in ("ada/k", "mira/k"):
+        assert json.loads(memory.kinds["memories"].get(id)["tags"]) == ["pond"]
     assert len(adopted(memory, tmp_path).present) == 2
 
 
