@@ -11,7 +11,7 @@ from tests.store.importing.files import import_folder, png
 @pytest.mark.parametrize(
     ("name", "encoding"),
     [
-        *((name, "gbk") for name in ("狗狗币.png", "新建文件夹/图片.png", "狗coin.png")),
+        *((name, "gbk") for name in ("狗狗币.png", "新建文件夹/图片.png", "狗coin.png", "一只狗", "小狗")),
         *((name, "cp932") for name in ("犬コイン.png", "写真フォルダ/犬.png", "犬coin.png")),
         *((name, "cp437") for name in ("café crème.png", "Lösung für Äpfel.png", "Grüße.png")),
         ("青蛙幣圖片.png", "big5"),
