@@ -1,7 +1,6 @@
 """Chroma's collections: derived from SQLite, and rebuildable from it without a model."""
 
 import contextlib
-import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -201,20 +200,3 @@ def own_files(folder: Path) -> list[Path]:
 
 
 NO_FILES = sha256(b"").hexdigest()  # the stamp of a folder without any
-
-
-def stamp(folder: Path) -> str:
-    """Names, sizes and times of Chroma's own files, wherever the folder is, as one hash to notice changes."""
-    known = ((path.relative_to(folder).as_posix(), path.stat()) for path in own_files(folder))
-    text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
-    return sha256(text.encode()).hexdigest()
-
-
-def flush(folder: Path) -> None:
-    """Fsync the files, because Chroma never fsyncs its index."""
-    for path in own_files(folder):
-        with (
-            path.open("rb") as file,
-            contextlib.suppress(OSError),
-        ):  # Windows flushes only what can be written
-            os.fsync(file.fileno())

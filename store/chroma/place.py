@@ -6,15 +6,17 @@ folder is moved aside.
 """
 
 import logging
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
-from store.chroma.collections import Collections, FolderCollections, Metadata, flush, stamp
+from store.chroma.collections import Collections, FolderCollections, Metadata, own_files
 from store.chroma.contents import DATABASE, MARK, Contents, FoundCollection, read_contents
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer, ServerCollections
@@ -128,12 +130,16 @@ class ChromaFolder(ChromaPlace):
 
     @property
     def stamp(self) -> str:
-        """Name, size and time of its files as one hash."""
-        return stamp(self.path)
+        """Names, sizes and times of its files, wherever the folder is, as one hash."""
+        known = ((path.relative_to(self.path).as_posix(), path.stat()) for path in own_files(self.path))
+        text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
+        return sha256(text.encode()).hexdigest()
 
     def flush(self) -> None:
-        """Fsync its files."""
-        flush(self.path)
+        """Fsync its files, because Chroma never fsyncs its index."""
+        for path in own_files(self.path):
+            with path.open("rb") as file, suppress(OSError):  # Windows flushes only what can be written
+                os.fsync(file.fileno())
 
     def collections(self, metadata: Metadata) -> Callable[[], Collections]:
         """What opens the collections in the folder."""

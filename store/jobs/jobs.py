@@ -214,15 +214,11 @@ class Runner(Generic[L]):
 class Jobs:
     """The background jobs of a library; everybody may read, only writers may start or control them."""
 
-    def __init__(self, catalog: Catalog, runner: Runner[Any] | None) -> None:
+    def __init__(self, catalog: Catalog, runner: Runner[Any] | None = None) -> None:
+        """Without a runner for a process that does not run jobs."""
         self._catalog = catalog
         self._repository = JobRepository(catalog)
         self._runner = runner
-
-    @classmethod
-    def for_reading(cls, catalog: Catalog) -> "Jobs":
-        """For a process that does not run jobs."""
-        return cls(catalog, None)
 
     @classmethod
     def with_runner(cls, catalog: Catalog, kinds: Iterable[JobKind[L]], library: L) -> "Jobs":

@@ -173,7 +173,7 @@ class Reader(RecordLists):
         self._matches = QueryMatches(catalog, self._listing)
         self._shared_pictures = shared_pictures(self.layout)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
-        self.jobs = Jobs.for_reading(catalog)
+        self.jobs = Jobs(catalog)
 
     def for_actor(self, actor: Actor) -> Self:
         """This library with one person's permissions; connections, lock, vectors and caches are shared."""
