@@ -201,11 +201,7 @@ class ChromaServer:
 
 
 class ServerCollections(Collections):
-    """The collections in a server's database, which takes ids of 128 bytes; ours may have any length.
-
-    Every call raises ServerAway if the server cannot be reached or refuses the request, and OthersCollection
-    if a collection of this name is not ours.
-    """
+    """The collections in a server's database, ids of any length. Raises ServerAway or OthersCollection."""
 
     def __init__(
         self, server: ChromaServer, metadata: Metadata, *, tries: int = _TRIES, timeout: float = _ANSWER

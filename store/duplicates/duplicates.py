@@ -165,11 +165,7 @@ SELECT first, second, after = 'different' FROM verdicts v WHERE after IS NOT NUL
 
 
 def groups(db: sqlite3.Connection) -> dict[str, int]:
-    """The group of each record that has a copy; pairs that a person judged different are not joined.
-
-    Walks from record to record over those not visited yet, so that a picture that thousands share does not
-    need a comparison of all pairs.
-    """
+    """The group of each record that has a copy, one after the other; none of pairs judged different."""
     picture: dict[str, str] = dict(db.execute(_SHOWING))
     left: defaultdict[str, set[str]] = defaultdict(set)  # picture → records that are in no group yet
     for address, shown in picture.items():

@@ -219,11 +219,7 @@ def are_usable(contents: Sequence[bytes]) -> NDArray[np.bool_]:
 
 
 def checked(rows: Rows, embedder: Embedder) -> Rows:
-    """The rows. Raises ModelUnavailable if one of them could not be searched with.
-
-    An endpoint may answer nulls, zeros or another length, and one such vector would break the order of
-    results.
-    """
+    """The rows that a model or an endpoint answered. Raises ModelUnavailable if one cannot be searched."""
     rows = np.ascontiguousarray(rows, dtype=np.float32)
     if rows.shape[1:] != (embedder.dimensions,) or not are_unit(rows).all():
         raise ModelUnavailable(

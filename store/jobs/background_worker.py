@@ -94,11 +94,7 @@ class Worker:
         return self._is_closing
 
     def wake(self, *, after: float = 0.0) -> None:
-        """Tell the worker that there may be work, `after` so many seconds.
-
-        A worker that failed sees to it at its next try. Never raises, because the decision that caused the
-        work is made.
-        """
+        """Tell it that there may be work, `after` some seconds; never raises: what caused it is decided."""
         with self._changed:
             if not self._is_closing:
                 self._due = min(self._due, time.monotonic() + after)

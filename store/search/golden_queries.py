@@ -96,11 +96,7 @@ class GoldenQueries:
         return [_golden(row, row["collection"]) for row in rows]
 
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, actor: str = "") -> None:
-        """Store a query with its relevant coins in place of those it had; updates the collection's file.
-
-        Raises InvalidRecord for a line, an address or a name that is none, BadSource if the collection's file
-        was edited by hand and cannot be read.
-        """
+        """Store a query with its relevant coins, in its file too. Raises InvalidRecord or BadSource."""
         golden = Golden(
             checked_line(line),
             _answers(answers),

@@ -54,11 +54,7 @@ MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last
 
 @dataclass(frozen=True, slots=True)
 class MemoryKind:
-    """One table of embedded text, and what belongs to it; one collection in Chroma.
-
-    Every table in `tables` has a text key `id`; the first is the one of embedded text. `schema/` has their
-    columns.
-    """
+    """One table of embedded text and what belongs to it (`schema/`); one collection in Chroma."""
 
     name: str  # the collection, as the references name it
     file: str  # the SQLite file below memory/ that it had up to version 1.2, without its ending

@@ -109,12 +109,7 @@ class Sessions(Scoped):
         return [key for key in known if key == session or key.endswith(f"_{session}")]
 
     def delete_session_memory(self, session_id: str, *, actor: str = "", decision: str | None = None) -> int:
-        """Delete this key's memories for good, from every file; returns how many there were.
-
-        Cannot be undone. A failure is logged and raised, so that no caller believes that data is gone that
-        is not; the next opening completes it. Raises UnknownEntry, with the nearest keys, if nothing is
-        remembered under this one.
-        """
+        """Delete this key's memories for good, from every file; how many. Raises UnknownEntry."""
         return self._deleted([session_id], actor=actor, decision=decision)[session_id]
 
     def _deleted(self, keys: Sequence[str], *, actor: str, decision: str | None) -> dict[str, int]:
