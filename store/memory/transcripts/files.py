@@ -498,7 +498,7 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise
-        return partial(_lines, path), False
+        return partial(_values if is_laid_out else _lines, path), False
     if isinstance(whole, list):  # in another encoding than UTF-8
         return (lambda _: iter(whole)), False
     if not isinstance(whole, dict):
@@ -557,6 +557,17 @@ def _elements(path: Path, session: Session) -> Iterator[Any]:
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is not written in UTF-8" if isinstance(error, UnicodeDecodeError) else error
         session.refused.append(Refusal(path.name, f"cannot be read to its end: {reason}"))
+
+
+def _values(path: Path, session: Session) -> Iterator[Any]:
+    """The JSON values of a file, each over several lines; what follows a fault is left out, and named."""
+    text, place = encodings.read(read_regular(path, limit=_LARGEST))[0], 0
+    try:
+        while (place := _after(text, place)) < len(text):
+            value, place = json.JSONDecoder().raw_decode(text, place)
+            yield value
+    except (ValueError, RecursionError) as error:
+        session.refused.append(Refusal(path.name, f"cannot be read to its end: {error}"))
 
 
 def _after(text: str, place: int) -> int:

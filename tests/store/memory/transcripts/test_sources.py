@@ -954,6 +954,7 @@ def zipped(name: str, content: bytes) -> bytes:
         ("chat.jsonl", LINES.encode("utf-16")),
         ("chat.jsonl", LINES.encode("cp1252")),
         ("chat.jsonl", json.dumps({"messages": ASKED}, indent=1).encode()),
+        ("chat.json", "\n".join(json.dumps(one, indent=1) for one in ASKED).encode()),
         ("chat.json", json.dumps({"data": {"export": {"chats": [{"messages": ASKED}]}}}).encode()),
         (
             "chat.json",
