@@ -50,6 +50,7 @@ _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|avif|bmp)(?:[?#]|$)", re.IGN
 _OF_THE_WEB = {"text", "caption", "WIDTH", "width", "status"}
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
+_LAID_OUT = re.compile(r"(?ms)^\{\r?$.*?(?:^\}|\Z)")  # an object over several lines, as `jq` writes many
 _ABOVE = 10  # lines in which column names are looked for, below a title or comments
 # Where the decimal sign is a comma, spreadsheets part cells by semicolons.
 _WITH_COMMA = re.compile(r"(?:^|;)\"?-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\"?(?=;|\r?$)", re.MULTILINE)
@@ -298,7 +299,8 @@ def _delimiter(text: str, fields: Container[str]) -> tuple[str, int]:
 
 
 def _lines(text: str) -> Iterator[Row]:
-    for number, line in enumerate(text.split("\n"), start=1):
+    given = _LAID_OUT.findall(text) if _LAID_OUT.match(text) else text.split("\n")
+    for number, line in enumerate(given, start=1):
         if not line.strip():
             continue
         try:

@@ -341,6 +341,9 @@ TWO = {"a.png": png(), "b.png": png("red")}
                      {"a": ("a frog, green", []), "b": ("a toad", [])}, id="lines of names and texts"),
         pytest.param({"c.json": {"a.png": {"caption": "a frog", "tags": ["x"]}, "b.png": "a toad"}, **TWO},
                      {"a": ("a frog", ["x"]), "b": ("a toad", [])}, id="by name, in two forms"),
+        *(pytest.param({name: b'{\n "file": "a.png",\n "text": "a frog"\n}\r\n{\n "file": "b.png"\n}', **TWO},
+                       {"a": ("a frog", []), "b": ("", [])}, id=f"objects over lines of {name}")
+          for name in ("c.json", "c.jsonl")),
         pytest.param({"c.json": [["file", "caption"], ["a.png", "a frog"]]}, {"a": ("a frog", [])},
                      id="lists below names of columns"),
         pytest.param({"a.txt": b"0 0.5 0.5 0.1 0.1\n1 0.1 .2 1 0\n"}, {"a": ("", [])}, id="boxes of YOLO"),
