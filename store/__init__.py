@@ -8,8 +8,12 @@ with open_library(Path("res")) as library:
     results = library.search(Query((Part(text="sad frog"),)))
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# Read when NumPy is loaded: its threads otherwise keep a core busy for 2^26 cycles after each product.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 if TYPE_CHECKING:
     from store.adopting.system import DataSurvey

@@ -1,5 +1,6 @@
 """`from store import …` provides every name it lists, and the examples in docs/python.md run."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -44,12 +45,16 @@ def test_an_unknown_name_raises_attribute_error() -> None:
 
 
 @pytest.mark.usefixtures("own_interpreter")
-def test_importing_the_package_loads_no_submodules() -> None:
-    code = "import sys, store; print([name for name in sys.modules if name.startswith('store.')])"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+def test_importing_the_package_loads_no_submodules_and_lets_the_threads_of_numpy_sleep() -> None:
+    code = (
+        "import os, sys, store; print([name for name in sys.modules if name.startswith(('store.', 'numpy'))],"
+        "os.environ['OPENBLAS_THREAD_TIMEOUT'])"
     )
-    assert loaded.stdout.strip() == "[]"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[] 4"
 
 
 def test_the_examples_in_docs_python_md_run(
