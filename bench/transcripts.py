@@ -131,16 +131,17 @@ def measure(arguments: list[str]) -> tuple[float, float, float, str]:
     """Seconds elapsed, seconds of processor time, MB of memory and the last line of a command."""
     before, start = os.times(), time.perf_counter()
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "store", *arguments], cwd=PROJECT, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        most = 0.0
-        while process.poll() is None:
-            most = max(most, _proportional(process.pid))
-            time.sleep(0.2)
-        assert process.stdout
-        said = process.stdout.read().strip().splitlines()
+    with tempfile.TemporaryFile("w+") as output:
+        with subprocess.Popen(
+            [sys.executable, "-m", "store", *arguments], cwd=PROJECT, env=environment,
+            stdout=output, stderr=subprocess.STDOUT,
+        ) as process:  # fmt: skip
+            most = 0.0
+            while process.poll() is None:
+                most = max(most, _proportional(process.pid))
+                time.sleep(0.2)
+        output.seek(0)
+        said = output.read().strip().splitlines()
     after = os.times()
     used = after.children_user + after.children_system - before.children_user - before.children_system
     return time.perf_counter() - start, used, most, next((one for one in said if "session" in one), "")

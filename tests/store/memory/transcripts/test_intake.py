@@ -184,7 +184,9 @@ def test_messages_of_several_transactions_keep_their_order(
     for name in ("a", "b"):
         lines(tmp_path / f"{name}.jsonl", [{"role": "user", "content": f"{name} {one}"} for one in said])
     assert memory.transcripts.import_sessions([tmp_path]).messages == 14
-    assert [row["text_content"] for row in memory.transcripts.messages("b")] == [f"b {one}" for one in said]
+    messages = memory.transcripts.messages("b")
+    assert [row["text_content"] for row in messages] == [f"b {one}" for one in said]
+    assert sorted(messages, key=lambda row: row["id"]) == messages, "together in every index"
     again = memory.transcripts.import_sessions([tmp_path])
     assert (again.messages, again.changed, again.present) == (0, 0, 14)
 
