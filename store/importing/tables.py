@@ -54,7 +54,12 @@ _LAID_OUT = re.compile(r"(?ms)^\{\r?$.*?(?:^\}|\Z)")  # an object over several l
 _ABOVE = 10  # lines in which column names are looked for, below a title or comments
 # Where the decimal sign is a comma, spreadsheets part cells by semicolons.
 _WITH_COMMA = re.compile(r"(?:^|;)\"?-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\"?(?=;|\r?$)", re.MULTILINE)
-_GERMAN = re.compile(r"-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?")
+# A number by the sign of its groups. Between commas a quoted "12,345" has one, unless a "12,5" is there too.
+_GROUPED = {
+    ".": re.compile(r"-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?"),
+    ",": re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"),
+}
+_DECIMAL_COMMA = re.compile(r'"-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))"')
 
 
 def decoded(content: bytes) -> str:
@@ -237,7 +242,9 @@ def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
 def _cells(text: str, fields: Container[str]) -> Iterator[Row]:
     sign, above = _delimiter(text, fields)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
-    has_comma = sign == ";" and bool(_WITH_COMMA.search(text))
+    groups = "." if sign == ";" and _WITH_COMMA.search(text) else ""
+    if sign == "," and not _DECIMAL_COMMA.search(text):
+        groups = ","
     try:
         for _ in range(above):
             next(reader)
@@ -249,24 +256,24 @@ def _cells(text: str, fields: Container[str]) -> Iterator[Row]:
             raise BadSource("it has no line of column names")
         are_pictures = any(head.endswith("_file_name") for head in heads)
         if not are_pictures and not any(counts_as(head) or head in fields for head in heads):
-            first = [_row(heads, next(reader, []), has_comma=has_comma)]
+            first = [_row(heads, next(reader, []), groups=groups)]
             raise NamelessColumns([dict.fromkeys(filter(None, heads), ""), *first])
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                yield reader.line_num, _row(heads, cells, has_comma=has_comma)
+                yield reader.line_num, _row(heads, cells, groups=groups)
     except csv.Error as error:  # what came before still counts, what follows cannot be told apart
         yield reader.line_num, BadSource(f"from here on it is not CSV: {error}")
 
 
-def _row(heads: list[str], cells: list[str], *, has_comma: bool) -> dict[str, Any] | BadSource:
+def _row(heads: list[str], cells: list[str], *, groups: str) -> dict[str, Any] | BadSource:
     """The cells by their columns; numbers of other columns than a coin's with a decimal point."""
     if any(cells[len(heads) :]):
         return BadSource("it has more cells than there are columns; put a cell that holds the sign in quotes")
     row = {head: cell for head, cell in zip(heads, map(as_typed, cells), strict=False) if head and cell != ""}
-    if has_comma:
+    if groups:
         for head, cell in row.items():
-            if _GERMAN.fullmatch(cell) and not counts_as(head):
-                row[head] = cell.replace(".", "").replace(",", ".")
+            if _GROUPED[groups].fullmatch(cell) and not counts_as(head):
+                row[head] = cell.replace(groups, "").replace(",", ".")
     return row
 
 

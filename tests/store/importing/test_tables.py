@@ -87,6 +87,16 @@ def test_column_names_may_be_below_a_title_and_one_may_be_there_twice(tmp_path, 
     assert [(coin.sidecar["token_name"], coin.sidecar["name (2)"]) for coin in coins] == [("Frog", "Toad")]
 
 
+@pytest.mark.parametrize(
+    ("other", "holders"), [("1,204,331", "12345"), ("987", "12345"), ("12,5", "12,345"), ("0,125", "12,345")]
+)
+def test_a_quoted_comma_parts_thousands_where_no_number_has_decimals_after_one(tmp_path, other, holders):
+    table = f'name,file,holders,tags\nFrog,a.png,"12,345","1,234"\nToad,b.png,"{other}",\n'
+    coins, _ = import_folder(tmp_path / "groups", {"t.csv": table, "a.png": png(), "b.png": png("red")})
+    assert str(coins[0].sidecar["holders"]) == holders
+    assert coins[0].sidecar["tags"] == ["1", "234"]
+
+
 def test_a_table_with_decimal_commas_has_its_numbers(tmp_path):
     table = "name;file;price;supply;made\nFrog;a.png;0,0012;1.234;01.05.2024\n"
     [coin], _ = import_folder(tmp_path / "comma", {"t.csv": table, "a.png": png()})
