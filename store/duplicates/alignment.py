@@ -234,10 +234,8 @@ _OTHER_COLOUR = 24  # of 255, in red, green or blue
 _LARGEST_COVER = 0.5  # of the picture
 _SAME, _SAME_CONTENT = 0.97, 0.93  # of all that shows beside it, and of the content there in the middle
 _SHOWS = 0.15  # of either picture's content
-_THING, _LETTERS = (
-    (0.75, 80),
-    (0.57, 250),
-)  # share that it changes, and places with content in the middle beside it
+# The share that the cover changes, and the places with content in the middle beside it.
+_THING, _LETTERS = (0.75, 80), (0.57, 250)
 
 
 def tile(picture: bytes) -> Pixels:

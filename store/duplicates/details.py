@@ -46,10 +46,8 @@ _MISSED = 0.3  # what a detail costs that should show and does not, in the natur
 _VISIBLE = 5 / _SIDE  # diameter below which it need not
 PLACED = 8  # pictures found in one, the likeliest
 _TRIED = 64  # pictures that are weighed exactly
-_APART, _AGREE = (
-    0.01,
-    0.02,
-)  # squared distance of two details, of the side; and from where two say that one is
+_APART = 0.01  # squared distance of two details, of the side, from which they say where a third is
+_AGREE = 0.02  # … and how far from there it may be
 
 
 @dataclass(frozen=True, slots=True)
