@@ -111,5 +111,5 @@ def blurred(path: Path) -> bytes:
     small.thumbnail((_DETAIL, _DETAIL), Image.Resampling.BOX)
     soft = small.resize(size, Image.Resampling.BICUBIC).filter(ImageFilter.GaussianBlur(max(size) / 24))
     file = BytesIO()
-    soft.save(file, "WEBP", quality=60, method=2)
+    soft.save(file, "WEBP", quality=60)
     return file.getvalue()
