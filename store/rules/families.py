@@ -272,8 +272,9 @@ def _what_was_done(name: str, above: Suspect) -> tuple[str, ...]:
     if above.has_other_letters:
         said.append("other lettering")
     if any(one.kind == "confusable name" for one in above.findings):
-        letters = [piece for piece in confusables.compared_names(name, above.name)[0] if piece.note]
-        said += [piece.note.replace("read as", "for") for piece in letters[:3]] or ["name spelt alike"]
+        pieces = confusables.compared_names(name, above.name)[0]
+        letters = dict.fromkeys(piece.note.replace("read as", "for") for piece in pieces if piece.note)
+        said += [*letters][:3] or ["name spelt alike"]
     elif any(one.kind == "confusable ticker" for one in above.findings):
         said.append("ticker spelt alike")
     if above.judgement and above.judgement.verdict == "copy of":

@@ -32,7 +32,7 @@ def dogs(library: Library) -> Library:
         [
             pictured(1, drawing(1), token_name="Dogecoin", ticker="DOGE"),
             pictured(2, ImageOps.mirror(drawing(1)), token_name="Woof", ticker="WOOF"),
-            pictured(3, drawing(2), token_name="Dоgecoin", ticker="DОGE"),  # Cyrillic o
+            pictured(3, drawing(2), token_name="Dоgecоin", ticker="DОGE"),  # Cyrillic o, each time
             pictured(4, drawing(3), token_name="Rocket", ticker="DOGE"),
         ]
     )
