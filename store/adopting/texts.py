@@ -81,7 +81,7 @@ class Adoption:
         # All systems of one source are one decision.
         self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
-        self.secrets = Counter[str]()  # by what they are, of what is taken
+        self.secrets = Counter[str]()  # that were masked, by their kind
         self.decision, self._is_resumed = self._begun()
         self.report.texts = self.decision
 

@@ -229,12 +229,13 @@ def _grid(side: int) -> tuple[Pixels, Pixels]:
     return x.ravel(), y.ravel()
 
 
-_TILE = 64  # pixels of a side of what is compared below a sticker
+_TILE = 64  # pixels of a side of a picture that may have a sticker on it
 _OTHER_COLOUR = 24  # of 255, in red, green or blue
 _LARGEST_COVER = 0.5  # of the picture
-_SAME, _SAME_CONTENT = 0.97, 0.93  # of all that shows beside it, and of the content there in the middle
+# Least shares that stayed: beside the sticker, and of the content in the middle there.
+_SAME, _SAME_CONTENT = 0.97, 0.93
 _SHOWS = 0.15  # of either picture's content
-# The share that the cover changes, and the places with content in the middle beside it.
+# The least share that changed below it, and the fewest places with content in the middle beside it.
 _THING, _LETTERS = (0.75, 80), (0.57, 250)
 
 
@@ -246,7 +247,7 @@ def tile(picture: bytes) -> Pixels:
 
 
 def is_covered(one: Pixels, other: Pixels) -> bool:
-    """Whether two pictures are the same beside one thing that covers the rest: a sticker, or letters.
+    """Whether two pictures differ only where one thing lies on either: a sticker, or letters.
 
     Coins of one series have the same frame around another sign as well, but on the same ground: below a
     sticker hardly anything is as it was.

@@ -179,6 +179,7 @@ def family(reader: Reader, asked: str) -> Family:
 
 def most_copied(reader: Reader, *, most: int) -> list[tuple[Record, int]]:
     """The first coin of each of the families whose pictures were copied most, and their numbers of coins."""
+    reader.catalog.actor.check_login()
     found: dict[str, int] = {}
     seen: set[str] = set()
     with reader.catalog.one_moment() as db:

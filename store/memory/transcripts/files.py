@@ -308,7 +308,9 @@ def _are_of_several(
     """Whether the messages of a file name several conversations, as rows of a database do."""
     if not any(first(one, source.rows) for one in sample):
         return False
-    return len({str(id) for one in records(Session("")) if (id := first(one, source.rows))}) > 1
+    named = (str(id) for one in records(Session("")) if (id := first(one, source.rows)))
+    one = next(named, "")
+    return any(other != one for other in named)
 
 
 def _by_conversation(
