@@ -511,20 +511,19 @@ def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
 
 def _listed(whole: Record, depth: int = _DEEPEST) -> list[Any] | None:
     """The conversations, or messages, of a known program that an object has under some name, or several."""
-    found = dict[str, list[Any]]()
+    found = list[tuple[str, list[Any], list[Any]]]()  # a name, what it has, and the same beside others
     for name, inner in whole.items():
-        if isinstance(inner, list):
-            found[name] = inner if _source_of(inner) else []
+        if isinstance(inner, list) and _source_of(inner):
+            found.append((name, inner, inner))
         elif isinstance(inner, dict) and depth:
-            found[name] = _listed(inner, depth - 1) or []
-            if (source := recognised([inner])) and source.parts:  # with what it says besides its messages
-                found[name] = [{"id": name, **inner}]
-    lists = {name: given for name, given in found.items() if given}
-    if len(lists) == 1:
-        [(name, given)] = lists.items()
-        inner = whole[name]
-        return given if isinstance(inner, list) else _listed(inner, depth - 1) or given
-    return [one for name, given in lists.items() for one in _conversations_of(name, given)] or None
+            given = _listed(inner, depth - 1) or []
+            source = recognised([inner])
+            own = [{"id": name, **inner}] if source and source.parts else given
+            if own:  # with what it says besides its messages
+                found.append((name, given or own, own))
+    if len(found) == 1:
+        return found[0][1]
+    return [one for name, _, own in found for one in _conversations_of(name, own)] or None
 
 
 def _conversations_of(name: str, given: list[Any]) -> list[Any]:
